@@ -15,6 +15,7 @@ from stackrank.env.benchmarks.git import (
     parent_and_message,
     resolve_commit,
 )
+from stackrank.env.benchmarks.python_project.compiled import find_compiled
 from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, guess_setup
 from stackrank.env.benchmarks.python_project.pytest_command import command_start
 from stackrank.env.benchmarks.python_project.pytest_settings import pytest_settings
@@ -39,7 +40,6 @@ _RUNNABLE = re.compile(r"(^|/)(test[^/]*|[^/]*_test)\.py$")
 _TESTS_ELSEWHERE = Matcher(
     globs(("test_*.*", "*[_.-]test.*", "*[_.-]tests.*", "*.spec.*", "*Test.*", "*Tests.*", "__tests__/**", "spec/**"))
 )
-_COMPILED = re.compile(r"\.(c|cc|cpp|cxx|f|f90|h|hpp|pxd|pyx|rs)$")
 _COMPILERS = LimitsEntry(memory_mb=2048, disk_mb=512, pids=512)
 """What compilers need."""
 
@@ -143,8 +143,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
 
 def _refuse_compiled(fix: Patch) -> None:
     """Raise BenchmarkError if the fix changes a file that is compiled."""
-    compiled = next((path for path in sorted(fix.paths) if _COMPILED.search(path)), "")
-    if compiled:
+    if compiled := find_compiled(fix.paths):
         raise BenchmarkError(
             f"the tests show no bug, because the fix changes {compiled}, which is compiled only when the environment "
             "is built: choose a commit whose fix is in Python"

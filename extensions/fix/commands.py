@@ -97,7 +97,7 @@ def fix(
     if submodules := list_submodules(project):
         print_err(
             f"{project.name}: its submodules ({shorten(submodules)}) are left alone, and tests that need their files "
-            "fail, because these are not in the commit"
+            "are set aside, because these are not in the commit"
         )
     if loaders := list_own_loaders(project):
         print_err(

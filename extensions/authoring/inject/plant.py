@@ -13,6 +13,7 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.git import is_repository, latest_version
+from stackrank.env.benchmarks.python_project.compiled import require_python
 from stackrank.env.benchmarks.python_project.guess_setup import build_guessed, project_alone, setup_of
 from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER, Repo
@@ -79,6 +80,7 @@ def plant(
     is_inside = folder.resolve().is_relative_to(path.resolve())
     hidden = [Pattern.literal(folder.resolve().relative_to(path.resolve()).as_posix())] if is_inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
+    require_python(name, files)
     version = functools.partial(latest_version, path, "HEAD") if is_repository(path) else str
     if guess and (setup := setup_of(files, version)):
         say(f"{name}: installed with `{setup[0]}`, guessed from its files; --setup overrides it ('' installs nothing)")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
 
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.python_project.compiled import require_python
 from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, project_alone, setup_of
 from stackrank.env.benchmarks.python_project.pytest_command import default_command
 from stackrank.env.benchmarks.python_project.requirements import find_added
@@ -313,3 +316,18 @@ def test_an_extra_named_after_a_module_that_tests_import_is_installed(test: str,
     project = PROJECT + f"[project.optional-dependencies]\n{extras}".encode()
     (command,) = setup_of({"pyproject.toml": project, "tests/test_a.py": test.encode() + b"\n"})
     assert shlex.split(command)[7:] == needs
+
+
+@pytest.mark.parametrize(
+    ("program", "compiled"),
+    [
+        (["src/lib.rs", "noxfile.py", "docs/conf.py"], "src/lib.rs"),
+        (["shop/_speed.pyx", "setup.py", "a.c"], "a.c"),
+        (["src/lib.rs", "python/shop/__init__.py"], ""),
+        (["README.md"], ""),
+    ],
+)
+def test_a_program_without_python_files_is_refused_at_once(program: list[str], compiled: str) -> None:
+    refusal = pytest.raises(BenchmarkError, match=f"shop has no program in Python.* {compiled}")
+    with refusal if compiled else nullcontext():
+        require_python("shop", [*program, "tests/test_a.py", "tests/a.c"])
