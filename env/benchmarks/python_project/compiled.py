@@ -24,6 +24,6 @@ def require_python(name: str, paths: Iterable[str]) -> None:
     has_python = any(path.endswith(".py") and PurePosixPath(path).name not in _OF_TOOLS for path in program)
     if not has_python and (compiled := find_compiled(program)):
         raise BenchmarkError(
-            f"{name} has no program in Python: it is compiled from files such as {compiled}, and sandboxes compile "
-            "nothing; name a project with Python files"
+            f"{name} has no program in Python, only files that are compiled, such as {compiled}: name a project with "
+            "Python files, or make tasks of its fixing commits with `stackrank init-task --toolchain`"
         )
