@@ -109,3 +109,23 @@ def test_a_passing_test_that_takes_long_does_not_shorten_the_search(tests: str) 
     task = make_task({"sums.py": SUMS, "tests/test_sums.py": "    from sums import add_up, weigh\n\n" + tests})
     outcome, _steps = play_real(task, Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("returned", ["low - high", "high - low - 1", "high + low"])
+def test_a_fix_may_let_tests_run_far_longer_than_they_did_when_they_failed(returned: str) -> None:
+    tests = """
+        from span import gap
+
+
+        def test_gap():
+            assert gap(2, 5) == 3
+
+
+        def test_sum():
+            assert gap(7, 9) == 2
+            assert sum(gap(1, n) for n in range(600_000)) == 179_999_100_000
+    """
+    program = f"def gap(low, high):\n    return {returned}\n"
+    outcome, _steps = play_real(make_task({"span.py": program, "tests/test_span.py": tests}), Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
