@@ -44,6 +44,8 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
         f"{suite_after['passed']} passed and {suite_after['failed']} failed after; "
         f"{count_of(len(evidence['regressions']), 'regression')}"
     )
+    if unnamed := evidence.get("unnamed"):
+        lines.append(f"Also run, because they import what it touches: {', '.join(unnamed)}")
     if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {count_of(unread, 'file')}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
