@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -20,6 +20,7 @@ from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
+from stackrank.wording import count_of
 
 _OUTSIDE = re.compile(
     r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
@@ -32,6 +33,9 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError:
 
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
+
+_DEPRECATED = re.compile(r"(?:\w+\.)*(?:\w*Deprecat\w*|Future|RemovedIn\w+)Warning\b")
+"""The start of the error of a file that cannot be imported because warnings are errors."""
 
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
@@ -76,6 +80,17 @@ class Suite:
         if any(name.startswith(tuple(inside)) for name in (*self.failing, *self.unread)):
             return "failed"
         return "passed" if any(name.startswith(tuple(inside)) for name in self.passing) else "missing"
+
+    @property
+    def reasons(self) -> Iterator[str]:
+        """Why tests do not pass, the plainest reason first."""
+        yield from self.failing.values()
+        yield from self.unread
+        yield from self.lacking.values()
+        if self.not_isolated:
+            tests_need = count_of(len(self.not_isolated), "test needs", "tests need")
+            yield f"{tests_need} a server, a network or a place to write to, which a sandbox lacks"
+        yield from self.flaky
 
     @property
     def counts(self) -> dict[str, int]:
@@ -244,6 +259,11 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):
             flaky.append(file)
+        elif _DEPRECATED.match(message):
+            lacking[file] = (
+                f"warnings are errors here, and its imports use what is deprecated ({message[:200]}): name an older "
+                "package with --require, or allow warnings with --test 'python -m pytest -W default'"
+            )
         elif _OUTSIDE.search(message):
             not_isolated.append(file)
         else:

@@ -198,12 +198,19 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     assert not Path("/etc/stackrank-was-here").exists()
 
 
+OLD_NAME = "import warnings\n\nwarnings.simplefilter('error')\nwarnings.warn('use another name', "
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "timeout_s", "words"),
     [
         ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
         ("import nothing_such\n", 60, "no test of p passes"),
+        ("def test_it():\n    raise OSError(101, 'Network is unreachable')\n", 60, "a server, a network or a place"),
+        ("def test_it():\n    open('/etc/x', 'w')\n", 60, "a server, a network or a place"),
+        (f"{OLD_NAME}DeprecationWarning)\n", 60, "allow warnings with --test 'python -m pytest -W default'"),
+        (f"conftest.py: {OLD_NAME}FutureWarning)\n", 60, "allow warnings with --test 'python -m pytest -W default'"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
         ("x = 1\n", 60, "pytest finds no tests in p: name them with --test"),
         ("pytest.ini: [pytest\n", 60, "correct pytest.ini, which pytest cannot read"),
