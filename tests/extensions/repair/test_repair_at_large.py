@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from stackrank.env.task import Task
@@ -29,6 +31,13 @@ TESTS = """
 
     def test_none():
         assert answer("share", 0, 2) == 0.0
+"""
+DESK = """
+    from importlib import import_module
+
+
+    def answer(name, *numbers):
+        return getattr(import_module('rates'), name)(*numbers)
 """
 
 
@@ -69,6 +78,30 @@ def test_a_package_that_is_a_link(tools: str, link: str) -> None:
     outcome, _ = play_real(task, Repair(), tools)
     assert outcome.score is not None and outcome.score.resolved
     assert f"a/{folder}/rates.py" in outcome.score.diff
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["zoo", "p/zoo"])
+def test_the_folder_of_the_failing_tests_is_listed_first(package: str) -> None:
+    """A listing of the whole repository leaves out what is in its many folders."""
+    names = [f"{'p/' if '/' in package else ''}a{number}" for number in range(9)]
+    others = {f"{name}/src/m{number}.py": "x = 1\n" for name in names for number in range(400)}
+    tests = TESTS.replace("from desk import answer", "from rates import share").replace('answer("share", ', "share(")
+    files = {f"{package}/src/rates.py": RATES, f"{package}/tests/test_rates.py": tests}
+    command = f"python -m pytest -q -p no:cacheprovider -o pythonpath={package}/src {package}/tests"
+    outcome, _steps = play_real(make_task({**others, **files}, test_command=command), Repair(), "rewrite")
+    assert outcome.score is not None and outcome.score.resolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [1500, 2300])
+def test_a_long_file_is_read_because_failing_tests_execute_it(lines: int) -> None:
+    """The file is not the likeliest by its name, and has more pages than are read of others."""
+    long = f"{textwrap.dedent(RATES)}\n" + "".join(f"X{number} = {number}\n" for number in range(lines))
+    desk = DESK.replace("import_module('rates')", "import_module('book')")
+    task = make_task({"book.py": long, "desk.py": desk, "tests/test_desk.py": TESTS})
+    outcome, _steps = play_real(task, Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
 
 
 def test_frames_follow_links() -> None:
