@@ -242,6 +242,11 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
                 f"it needs the module {module}, which is neither in the commit nor installed: commit it, or install it "
                 "with --require"
             )
+        elif outcomes == {"failed"} and (fixture := _missing_fixture(message, files)):
+            lacking[test] = (
+                f"it needs the fixture {fixture}, which neither the commit nor an installed plug-in of pytest has: "
+                "install the plug-in with --require"
+            )
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:
@@ -279,6 +284,15 @@ def _missing_for_tests(message: str, files: Mapping[str, bytes]) -> str:
     imports = re.compile(rb"^[ \t]*(?:from|import)[ \t]+" + missing[1].encode() + rb"\b", re.MULTILINE)
     program = (path for path in files if path.endswith(".py") and not is_test(path))
     return "" if any(imports.search(files[path]) for path in program) else missing[1]
+
+
+def _missing_fixture(message: str, files: Mapping[str, bytes]) -> str:
+    """Return the fixture that a test asks for and nobody has; empty if a file of the project defines that name."""
+    missing = re.search(r"FixtureLookupError: \('(\w+)'", message)
+    if missing is None:
+        return ""
+    defines = re.compile(rb"\bdef[ \t]+" + missing[1].encode() + rb"\b|name=['\"]" + missing[1].encode() + rb"['\"]")
+    return "" if any(path.endswith(".py") and defines.search(files[path]) for path in files) else missing[1]
 
 
 def _not_installed(message: str, files: Iterable[str]) -> str:

@@ -198,6 +198,23 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     assert not Path("/etc/stackrank-was-here").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fixture", "conftest", "aside"),
+    [
+        ("benchmark", "", True),
+        ("mocker", "def mocked():\n    pass\n", True),
+        ("till", "def till():\n    pass\n", False),
+    ],
+)
+def test_a_test_that_needs_a_plug_in(tmp_path: Path, fixture: str, conftest: str, aside: bool) -> None:
+    test = f"def test_it({fixture}):\n    pass\n"
+    project = opened(tmp_path / "p", {"test_it.py": test, "conftest.py": conftest})
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    assert [*(suite.lacking if aside else suite.failing)] == ["test_it.py::test_it"]
+    assert (f"needs the fixture {fixture}" in "".join(suite.lacking.values())) is aside
+
+
 OLD_NAME = "import warnings\n\nwarnings.simplefilter('error')\nwarnings.warn('use another name', "
 
 
