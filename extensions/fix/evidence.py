@@ -25,6 +25,7 @@ from stackrank.env.task import Fault
 from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite, all_pass, passing_unchanged, run_again
+from stackrank.extensions.fix.finding.unnamed import break_unnamed
 from stackrank.extensions.fix.wording import describe_accepted
 from stackrank.patches.reading import Patch
 from stackrank.patches.writing import readable
@@ -76,6 +77,7 @@ def gather_evidence(
     suite_after = run_again(project, backend, changed, suite_before, problem.tests, times=times)
     target = {test: [suite_before.outcome(test), suite_after.outcome(test)] for test in problem.tests}
     broken = [test for test in suite_before.passing if test not in suite_after.passing]
+    unnamed, broken_unnamed = break_unnamed(project, backend, changed, times=times)
     faults = find_faults(files, diff)
     others = [
         test
@@ -90,11 +92,12 @@ def gather_evidence(
     )  # fmt: skip
     return {
         "targets": list(project.command.targets),
+        "unnamed": unnamed,
         "suite_before": suite_before.counts,
         "suite_after": suite_after.counts,
         "target": target,
         "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
-        "regressions": sorted(passing_unchanged(project, backend, broken, times=times)),
+        "regressions": sorted({*passing_unchanged(project, backend, broken, times=times), *broken_unnamed}),
         "still_failing": _still_failing(project, backend, files, faults, others),
         "touches": [f"{fault.file}: {', '.join(fault.functions) or 'module level'}" for fault in faults],
         "size": readable(Patch.read(diff)).size._asdict(),

@@ -38,12 +38,16 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
         for test, (old_outcome, new_outcome) in evidence["target"].items()
     ]
     targets = evidence.get("targets")
-    what_ran = f"Tests in {', '.join(targets)}, and no others" if targets else "Suite"
+    unnamed = evidence.get("unnamed")
+    no_others = "" if unnamed else ", and no others"
+    what_ran = f"Tests in {', '.join(targets)}{no_others}" if targets else "Suite"
     lines.append(
         f"{what_ran}: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
         f"{suite_after['passed']} passed and {suite_after['failed']} failed after; "
         f"{count_of(len(evidence['regressions']), 'regression')}"
     )
+    if unnamed:
+        lines.append(f"Also run, because they import what it touches: {', '.join(unnamed)}")
     if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {count_of(unread, 'file')}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]

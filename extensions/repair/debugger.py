@@ -80,15 +80,18 @@ class Spectrum:
 class Trials:
     """The probe's answer to `ask_trials`; see `probe.trials`."""
 
-    results: Many[tuple[Number, Number] | Number | None]
+    results: Many[tuple[Number, Number | None] | Number | None]
     messages: Many[Name]
 
 
 Answer = TypeVar("Answer", Spectrum, Trials)
 
 
-def trial_results(observation: Observation) -> list[tuple[int, int] | str | None] | None:
-    """Return for each candidate (fixed, broken), or the message of its failure, or None if its tests did not end."""
+def trial_results(observation: Observation) -> list[tuple[int, int | None] | str | None] | None:
+    """Return for each candidate (fixed, broken), or the message of its failure, or None if its tests did not end.
+
+    `broken` is None if the tests passed one after another, and did not end.
+    """
     reply = answer(Trials, observation)
     if reply is None or any(isinstance(result, int) and result >= len(reply.messages) for result in reply.results):
         return None

@@ -350,7 +350,8 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
     """Try each candidate (path, edits, imports), with tests that are so much work (see `spectrum`).
 
     Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail]. If no
-    failing test passes, it is the index of the message with which the first fails; None if the tests do not end.
+    failing test passes, it is the index of the message with which the first fails. If the tests do not end, it is None,
+    or [failing tests that passed until then, None] if no other failed until then.
     """
     item = find_item()
     if item is None:
@@ -365,12 +366,14 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
     messages: list[str] = []
     for path, edits, imports in candidates:
 
-        def work(path: str = path, edits: list[Any] = edits, imports: list[str] = imports) -> Any:
+        def work(path: str = path, edits: list[Any] = edits, imports: list[str] = imports) -> Iterator[Any]:
             try:
                 if not change(names[path], edits, imports):
-                    return "cold"
+                    yield "cold"
+                    return
             except (SyntaxError, ValueError):
-                return "invalid"
+                yield "invalid"
+                return
             settle(item)
             Meter(root, SPARE_STEPS + MOST_GROWTH * steps).start()
             fixed, message = 0, ""
@@ -378,10 +381,11 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
                 passed, failure = run_item(test)
                 fixed += passed
                 message = message or failure
+                yield None if message else [fixed, None]
             broken = sum(not run_item(test)[0] for test in to_keep) if fixed else 0
-            return [fixed, broken] if fixed else message
+            yield [fixed, broken] if fixed else message
 
-        result = in_copy(work, 1.0 + effort)
+        result = next(reversed(rows_of_copy(work, 1.0 + effort)[0]), None)
         if isinstance(result, str):
             if result not in messages:
                 messages.append(result)

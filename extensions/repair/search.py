@@ -229,7 +229,7 @@ class Search(Workspace):
             ]
             fixing = [*list(self._fresh(cold))[:2], *fixing]
         for candidate in fixing[:5]:
-            if self.steps_left < 3 + len(self._touched):
+            if self.steps_left < 3 + len(self._touched) or self._hangs >= MOST_HANGS:
                 break
             if (yield from self._attempt(candidate)):
                 return True
@@ -240,13 +240,13 @@ class Search(Workspace):
     ) -> Generator[PlannedStep, Observation, tuple[list[Mutation], list[Mutation]]]:
         """Try candidates in the stopped program.
 
-        Return those that fix something and break nothing, the best first, and those that at least change how the tests
-        fail.
+        Return those that fix something and break nothing, as far as the tests ran, the best first, and those that at
+        least change how the tests fail.
         """
         failing, is_quick = self.failing, self._measured.effort == 1
         # With long tests, try fewer candidates, so that an action takes a few seconds at most.
         size = max(int(BATCH / self._measured.effort**1.5), 3)
-        fixing: list[tuple[int, float, int, Mutation]] = []
+        fixing: list[tuple[float, float, int, Mutation]] = []
         answers: list[tuple[Mutation, Any]] = []
         first_fixed: int | None = None
         position, hangs = 0, 0
@@ -265,9 +265,12 @@ class Search(Workspace):
             for candidate, result in zip(batch, results or (), strict=False):
                 answers.append((candidate, result))
                 hangs += result is None
-                if isinstance(result, tuple) and result[1] == 0:
-                    fixing.append((-result[0], -self._proposals.worth(candidate), position, candidate))
-                    if result[0] == len(failing) and first_fixed is None:
+                if isinstance(result, tuple) and not result[1]:
+                    fixed, broken = result
+                    # Tests that stopped at their first failure may run far longer once they pass.
+                    share = len(failing) - 0.5 if broken is None else fixed
+                    fixing.append((-share, -self._proposals.worth(candidate), position, candidate))
+                    if share == len(failing) and first_fixed is None:
                         first_fixed = number
                 position += 1
             if first_fixed is not None and not was_fixed:

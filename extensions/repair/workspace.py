@@ -26,7 +26,7 @@ MOST_EXECUTED = 5
 MOST_FOLDERS = 4
 """The most folders that are listed after a listing that left them out."""
 PAGES = 3
-"""The most pages of a file that are read, unless it is the likeliest file of the program."""
+"""The most pages of a file that are read, unless it is the likeliest file of the program, or that tests execute."""
 
 _CUT = re.compile(r"^\.\.\. and \d+ more", re.MULTILINE)
 
@@ -101,7 +101,7 @@ class Workspace:
         """Read files of the program that failing tests execute, the likeliest first, as far as there are steps."""
         unread = [path for path in executed if path not in self.files and path not in self.readonly]
         for path in unread[: min(MOST_EXECUTED, self.steps_left // 5)]:
-            yield from self._read_program(path)
+            yield from self._read_program(path, max(self.steps_left // 5, PAGES) if path == unread[0] else PAGES)
 
     def _read_program(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, None]:
         """Read a file of the program, and keep it if it has any text."""
@@ -133,6 +133,8 @@ class Workspace:
                 ]
                 shallowest = min((folder.count("/") for folder in folders), default=0)
                 folders = [folder for folder in folders if folder.count("/") == shallowest]
+                tests = tuple(map(path_of, self.failing))
+                folders.sort(key=lambda folder: not any(test.startswith(folder) for test in tests))
         self.readonly |= {
             path for path, is_readonly in readonly_by_path.items() if is_readonly and path.endswith(".py")
         }

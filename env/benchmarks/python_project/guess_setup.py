@@ -43,6 +43,8 @@ _NO_BUILD = "--config-settings=compile-args=-n"
 _WITHOUT_EXTRAS = re.compile(r"[^[]*")
 _MOST_DEPTH = 4
 """Packages below are parts of tests or examples."""
+_NOT_ON_INDEX = re.compile(r"satisfies the requirement ([\w.-]*\w)|([\w./-]*\w) is not a valid editable requirement")
+"""Part of what pip says about a package that it cannot find; the groups name it."""
 
 
 def guess_setup(
@@ -162,7 +164,14 @@ def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
     try:
         backend.prepare(spec, say)
     except BuildError as error:
-        raise BenchmarkError(f"{error}: state with --setup how the project is installed") from None
+        remedy = "state with --setup how the project is installed"
+        if lacking := _NOT_ON_INDEX.search(str(error)):
+            name = lacking[1] or lacking[2]
+            remedy += (
+                f"; if {name} is another package of the repository, name the whole repository as the project, both "
+                "packages with --setup, and the tests with --test"
+            )
+        raise BenchmarkError(f"{error}: {remedy}") from None
 
 
 def project_alone(setup: str) -> str:

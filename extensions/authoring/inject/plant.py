@@ -37,6 +37,8 @@ _REQUEST = Path("state", "request")
 """Identifies the tasks of an output folder: a call for more of the same may replace them."""
 _VERSION = re.compile(r"[\w.-]+==\S+")
 """A line of `pip freeze` that a requirement can be."""
+_FOR_BUILDING = ("setuptools==", "wheel==")
+"""What an environment may have from the start."""
 _FREEZE_S = 60.0
 
 
@@ -146,10 +148,8 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
     """
     spec = SandboxSpec(environment=environment.with_source(files))
     build_guessed(backend, spec, say)
-    with Sandbox(backend, spec) as sandbox:
-        frozen = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
-    versions = frozen.output.split("\n")[:-1] if not frozen.exit else []
-    if not versions or not all(_VERSION.fullmatch(requirement) for requirement in versions):
+    versions = list_versions(backend, spec)
+    if all(version.startswith(_FOR_BUILDING) for version in versions) or not all(map(_VERSION.fullmatch, versions)):
         return environment
     alone = project_alone(environment.setup[0])
     pinned = replace(environment, requirements=tuple(versions), setup=(alone,) if alone else ())
@@ -159,6 +159,14 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
         say(f"its packages cannot be pinned, so each task installs them anew: {error}")
         return environment
     return pinned
+
+
+def list_versions(backend: Backend, spec: SandboxSpec) -> list[str]:
+    """Return the packages of an environment with their versions, as pip lists them. Raises SandboxError."""
+    with Sandbox(backend, spec) as sandbox:
+        # Without --all, pip leaves out setuptools and wheel before Python 3.12, which tests may need.
+        frozen = sandbox.run("python -m pip freeze -q --all --exclude pip --exclude-editable", _FREEZE_S)
+    return frozen.output.split("\n")[:-1] if not frozen.exit else []
 
 
 def _request_digest(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:

@@ -148,7 +148,7 @@ def _run(
     """Run the tests of the unchanged project. Returns their report and what they print. Raises BenchmarkError."""
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
-    result = sandbox.test(command.whole(), timeout_s, key, score=True)
+    result = sandbox.test(command.whole(), timeout_s, key, score=True, every=True)
     report = parse(result.report, key) if result.report else TestReport()
     last = " ".join((result.output.strip().splitlines() or ["no output"])[-1].split())
     if result.timed_out:

@@ -122,7 +122,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
         sandbox.put(files, fresh=True)
         key = os.urandom(32)
         # Tracebacks decide nothing, and formatting many takes longer than the tests.
-        result = sandbox.test(f"{command} --tb=no", project.timeout_s / 2, key, score=True)
+        result = sandbox.test(f"{command} --tb=no", project.timeout_s / 2, key, score=True, every=True)
         report = parse(result.report, key) if result.report else TestReport()
         if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
             return Verified(candidate.key, "the test run does not finish")

@@ -63,9 +63,9 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     cannot be imported are an exception, because their own tests tell a fix from damage.
     """
     if not suite.passing and not any(map(is_file, suite.failing)):
-        reason = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
+        reason = next(suite.reasons, "none is found")
         raise BenchmarkError(
-            f"no test of {project.name} passes ({reason[:200]}), so fixes cannot be checked: install the project with "
+            f"no test of {project.name} passes ({reason[:400]}), so fixes cannot be checked: install the project with "
             "--setup and --require, or name its test command with --test"
         )
     if not suite.failing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -20,6 +20,7 @@ from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest, list_submodules
 from stackrank.source import literal
+from stackrank.wording import count_of
 
 _OUTSIDE = re.compile(
     r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
@@ -35,6 +36,9 @@ _FIXTURE = re.compile(r"^FixtureLookupError\b")
 
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
+
+_DEPRECATED = re.compile(r"(?:\w+\.)*(?:\w*Deprecat\w*|Future|RemovedIn\w+)Warning\b")
+"""The start of the error of a file that cannot be imported because warnings are errors."""
 
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
@@ -79,6 +83,17 @@ class Suite:
         if any(name.startswith(tuple(inside)) for name in (*self.failing, *self.unread)):
             return "failed"
         return "passed" if any(name.startswith(tuple(inside)) for name in self.passing) else "missing"
+
+    @property
+    def reasons(self) -> Iterator[str]:
+        """Why tests do not pass, the plainest reason first."""
+        yield from self.failing.values()
+        yield from self.unread
+        yield from self.lacking.values()
+        if self.not_isolated:
+            tests_need = count_of(len(self.not_isolated), "test needs", "tests need")
+            yield f"{tests_need} a server, a network or a place to write to, which a sandbox lacks"
+        yield from self.flaky
 
     @property
     def counts(self) -> dict[str, int]:
@@ -234,6 +249,11 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
             lacking[test] = "it is no test but a function that the file imports, and its name begins as a test's"
         elif outcomes == {"failed"} and (submodule := _submodule_needed(message, submodules)):
             lacking[test] = f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
+        elif outcomes == {"failed"} and (fixture := _missing_fixture(message, files)):
+            lacking[test] = (
+                f"it needs the fixture {fixture}, which neither the commit nor an installed plug-in of pytest has: "
+                "install the plug-in with --require"
+            )
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:
@@ -253,6 +273,11 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):
             flaky.append(file)
+        elif _DEPRECATED.match(message):
+            lacking[file] = (
+                f"warnings are errors here, and its imports use what is deprecated ({message[:200]}): name an older "
+                "package with --require, or allow warnings with --test 'python -m pytest -W default'"
+            )
         elif _OUTSIDE.search(message):
             not_isolated.append(file)
         else:
@@ -275,6 +300,15 @@ def _submodule_needed(message: str, submodules: Iterable[str]) -> str:
     missing = re.search(r"\[Errno 2\][^'\"]*['\"](.+?)['\"]", message)
     path = f"/{missing[1]}/" if missing else ""
     return next((submodule for submodule in submodules if f"/{submodule}/" in path), "")
+
+
+def _missing_fixture(message: str, files: Mapping[str, bytes]) -> str:
+    """Return the fixture that a test asks for and nobody has; empty if a file of the project defines that name."""
+    missing = re.search(r"FixtureLookupError: \('(\w+)'", message)
+    if missing is None:
+        return ""
+    defines = re.compile(rb"\bdef[ \t]+" + missing[1].encode() + rb"\b|name=['\"]" + missing[1].encode() + rb"['\"]")
+    return "" if any(path.endswith(".py") and defines.search(files[path]) for path in files) else missing[1]
 
 
 def _not_installed(message: str, files: Iterable[str]) -> str:

@@ -241,9 +241,14 @@ def test_what_speaks_against_a_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("targets", "start"),
-    [([], "Suite: 2 passed"), (["tests/a.py", "b"], "Tests in tests/a.py, b, and no others: 2 passed")],
+    ("fields", "start"),
+    [
+        ({}, "Suite: 2 passed"),
+        ({"targets": ["tests/a.py", "b"]}, "Tests in tests/a.py, b, and no others: 2 passed"),
+        ({"targets": ["tests/a.py"], "unnamed": ["tests/c.py"]}, "Tests in tests/a.py: 2 passed"),
+        ({"targets": ["b"], "unnamed": ["c.py", "d.py"]}, "Also run, because they import what it touches: c.py, d.py"),
+    ],
 )
-def test_evidence_names_the_tests_that_it_rests_on(targets: list[str], start: str) -> None:
-    row = {"entrant": "one", "evidence": evidence(targets=targets)}
+def test_evidence_names_the_tests_that_it_rests_on(fields: dict[str, Any], start: str) -> None:
+    row = {"entrant": "one", "evidence": evidence(**fields)}
     assert any(line.startswith(start) for line in evidence_lines(row))

@@ -200,10 +200,34 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("fixture", "conftest", "aside"),
+    [
+        ("benchmark", "", True),
+        ("mocker", "def mocked():\n    pass\n", True),
+        ("till", "def till():\n    pass\n", False),
+    ],
+)
+def test_a_test_that_needs_a_plug_in(tmp_path: Path, fixture: str, conftest: str, aside: bool) -> None:
+    test = f"def test_it({fixture}):\n    pass\n"
+    project = opened(tmp_path / "p", {"test_it.py": test, "conftest.py": conftest})
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    assert [*(suite.lacking if aside else suite.failing)] == ["test_it.py::test_it"]
+    assert (f"needs the fixture {fixture}" in "".join(suite.lacking.values())) is aside
+
+
+OLD_NAME = "import warnings\n\nwarnings.simplefilter('error')\nwarnings.warn('use another name', "
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("test", "timeout_s", "words"),
     [
         ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
         ("import nothing_such\n", 60, "no test of p passes"),
+        ("def test_it():\n    raise OSError(101, 'Network is unreachable')\n", 60, "a server, a network or a place"),
+        ("def test_it():\n    open('/etc/x', 'w')\n", 60, "a server, a network or a place"),
+        (f"{OLD_NAME}DeprecationWarning)\n", 60, "allow warnings with --test 'python -m pytest -W default'"),
+        (f"conftest.py: {OLD_NAME}FutureWarning)\n", 60, "allow warnings with --test 'python -m pytest -W default'"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
         ("x = 1\n", 60, "pytest finds no tests in p: name them with --test"),
         ("pytest.ini: [pytest\n", 60, "correct pytest.ini, which pytest cannot read"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from stackrank.env.task import Task
@@ -29,6 +31,13 @@ TESTS = """
 
     def test_none():
         assert answer("share", 0, 2) == 0.0
+"""
+DESK = """
+    from importlib import import_module
+
+
+    def answer(name, *numbers):
+        return getattr(import_module('rates'), name)(*numbers)
 """
 
 
@@ -71,6 +80,30 @@ def test_a_package_that_is_a_link(tools: str, link: str) -> None:
     assert f"a/{folder}/rates.py" in outcome.score.diff
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["zoo", "p/zoo"])
+def test_the_folder_of_the_failing_tests_is_listed_first(package: str) -> None:
+    """A listing of the whole repository leaves out what is in its many folders."""
+    names = [f"{'p/' if '/' in package else ''}a{number}" for number in range(9)]
+    others = {f"{name}/src/m{number}.py": "x = 1\n" for name in names for number in range(400)}
+    tests = TESTS.replace("from desk import answer", "from rates import share").replace('answer("share", ', "share(")
+    files = {f"{package}/src/rates.py": RATES, f"{package}/tests/test_rates.py": tests}
+    command = f"python -m pytest -q -p no:cacheprovider -o pythonpath={package}/src {package}/tests"
+    outcome, _steps = play_real(make_task({**others, **files}, test_command=command), Repair(), "rewrite")
+    assert outcome.score is not None and outcome.score.resolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [1500, 2300])
+def test_a_long_file_is_read_because_failing_tests_execute_it(lines: int) -> None:
+    """The file is not the likeliest by its name, and has more pages than are read of others."""
+    long = f"{textwrap.dedent(RATES)}\n" + "".join(f"X{number} = {number}\n" for number in range(lines))
+    desk = DESK.replace("import_module('rates')", "import_module('book')")
+    task = make_task({"book.py": long, "desk.py": desk, "tests/test_desk.py": TESTS})
+    outcome, _steps = play_real(task, Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
+
+
 def test_frames_follow_links() -> None:
     text = "src/pool/rates.py:7: in share\npool/rates.py:3: ZeroDivisionError\nsrc/pools/rates.py:1: in f\n"
     links = {"src/pool": "rooms/numbers", "pool": "src/pool"}
@@ -108,4 +141,24 @@ SLOW = """
 def test_a_passing_test_that_takes_long_does_not_shorten_the_search(tests: str) -> None:
     task = make_task({"sums.py": SUMS, "tests/test_sums.py": "    from sums import add_up, weigh\n\n" + tests})
     outcome, _steps = play_real(task, Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("returned", ["low - high", "high - low - 1", "high + low"])
+def test_a_fix_may_let_tests_run_far_longer_than_they_did_when_they_failed(returned: str) -> None:
+    tests = """
+        from span import gap
+
+
+        def test_gap():
+            assert gap(2, 5) == 3
+
+
+        def test_sum():
+            assert gap(7, 9) == 2
+            assert sum(gap(1, n) for n in range(600_000)) == 179_999_100_000
+    """
+    program = f"def gap(low, high):\n    return {returned}\n"
+    outcome, _steps = play_real(make_task({"span.py": program, "tests/test_span.py": tests}), Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved

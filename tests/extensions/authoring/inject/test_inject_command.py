@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, silent
-from stackrank.extensions.authoring.inject.plant import plant
+from stackrank.extensions.authoring.inject.plant import list_versions, plant
 from tests.extensions.authoring.inject.test_inject import PROJECT, project
 from tests.fixtures.calls import CommandLine
+from tests.fixtures.env import usable
 
 BOX = ("--sandbox", "bubblewrap")
 
@@ -83,3 +86,34 @@ def test_a_guessed_environment_that_cannot_be_built_names_the_remedy(tmp_path: P
             timeout_s=60, workers=1, backend=cast("Backend", _Unbuildable()), say=silent, on_tally=lambda tally: None,
         )  # fmt: skip
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wheel", "distribute", "words"])
+def test_versions_of_what_builds_packages_are_listed_as_well(name: str) -> None:
+    packages = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')"
+    described = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: 99.1\\n"
+    folder = f"{packages}/{name}-99.1.dist-info"
+    environment = Environment(setup=(f"mkdir {folder} && printf '{described}' > {folder}/METADATA",))
+    backend, spec = usable("bubblewrap"), SandboxSpec(environment=environment.with_source({"a.py": b""}))
+    backend.prepare(spec, silent)
+    versions = list_versions(backend, spec)
+    assert f"{name}==99.1" in versions and not any(version.startswith("pip==") for version in versions)
+
+
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [
+        ("Could not find a version that satisfies the requirement shop-api==2.0.dev (from versions: 1.0)", "shop-api"),
+        ("Could not find a version that satisfies the requirement till (from versions: none)", "till"),
+        ("desk/words is not a valid editable requirement. It should either be a path", "desk/words"),
+    ],
+)
+def test_a_package_that_no_index_has_may_be_another_one_of_the_repository(reason: str, name: str) -> None:
+    class Unbuildable:
+        def prepare(self, spec: SandboxSpec, say: Say) -> None:
+            raise BuildError(reason)
+
+    remedy = f"if {name} is another package of the repository, name the whole repository as the project"
+    with pytest.raises(BenchmarkError, match=re.escape(remedy)):
+        build_guessed(cast("Backend", Unbuildable()), SandboxSpec(), silent)

@@ -54,6 +54,27 @@ def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
     assert "--ignore=tests/test_tool.py --deselect=tests/test_many.py::test_of_this_machine" in bug[1].command
 
 
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = --maxfail=1\n"),
+        ("setup.cfg", "[tool:pytest]\naddopts = -q -x\n"),
+        ("tox.ini", "[pytest]\naddopts = --exitfirst\n"),
+    ],
+)
+def test_tests_run_although_the_project_stops_at_its_first_failure(tmp_path: Path, name: str, settings: str) -> None:
+    template = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
+    many = "\n".join(map(template.format, range(1, 31)))
+    test_files = {"tests/test_a.py": "def test_of_this_machine(benchmark):\n    pass\n"}
+    test_files |= {"tests/test_many.py": f"from shop.stock import price\n\n{many}", name: settings}
+    injection = session(tmp_path, project({**PROJECT, **test_files}), count=1)
+    reach = injection.reach()
+    assert reach.left_out == ("tests/test_a.py::test_of_this_machine",) and len(reach.tests) > 30
+    (bug,) = injection.bugs(reach, silent)
+    assert "--deselect=tests/test_a.py::test_of_this_machine" in bug[1].command
+
+
 def test_tests_whose_ids_change_are_left_out(tmp_path: Path) -> None:
     numbers = """
         import os
