@@ -12,9 +12,7 @@ from posixpath import dirname
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
-from stackrank.env.benchmarks.python_project.pytest_settings import (
-    read_pyproject,
-)
+from stackrank.env.benchmarks.python_project.pytest_settings import read_pyproject
 from stackrank.env.benchmarks.python_project.requirements import (
     distribution,
     extra_of_tests,
@@ -54,9 +52,10 @@ def guess_setup(
 
     `later`: a commit whose program and tests will run there, too. What it requires besides is installed as well.
     """
-    files = CommitFiles(repository, commit, subdir=below.rstrip("/") or ".")
+    subdir = below.rstrip("/") or "."
+    files = CommitFiles(repository, commit, subdir=subdir)
     setup = setup_of(files, functools.partial(latest_version, repository, commit), targets)
-    added = find_added(files, CommitFiles(repository, later, subdir=below.rstrip("/") or ".")) if later else []
+    added = find_added(files, CommitFiles(repository, later, subdir=subdir)) if later else []
     return [*setup, shlex.join([*_PIP_INSTALL, *added])] if added else setup
 
 
@@ -75,8 +74,8 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
         return [shlex.join([*_PIP_INSTALL, *plugins])] if plugins else []
     needs = find_needs(files, targets)
     command = shlex.join(_PIP_INSTALL) + _EDITABLE + (f"'.[{needs.extra}]'" if needs.extra else ".")
-    if needs.named:
-        command = shlex.join([*shlex.split(command), *needs.named])
+    if needs.of_group:
+        command = shlex.join([*shlex.split(command), *needs.of_group])
     elif needs.file:
         command += f" -r {needs.file}"
     dependencies = requirement_lines(project.get("project", {}).get("dependencies"))

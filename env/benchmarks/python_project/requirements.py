@@ -66,7 +66,7 @@ class TestNeeds:
 
     extra: str
     """The project's extra for tests, or an empty text."""
-    named: list[str]
+    of_group: list[str]
     """The requirements of a dependency group, or of a tool's settings, for tests."""
     file: str
     """The file of requirements for tests, or an empty text."""
@@ -88,8 +88,8 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
     groups = project.get("dependency-groups", {})
     extras = all_extras(files)
     extra, group, file = extra_of_tests(extras), _first(_EXTRAS, groups), _first(_FILES, files)
-    named = _group_requirements(groups, group, set()) if group else _tool_requirements(tool_settings)
-    file = file if not (extra or group or named) else ""
+    of_group = _group_requirements(groups, group, set()) if group else _tool_requirements(tool_settings)
+    file = file if not (extra or group or of_group) else ""
     optional = [
         requirement
         for name, requirements in {**extras, **groups}.items()
@@ -103,10 +103,9 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
     # An extra may consist of others of the same project, which no index needs to have.
     own_name = distribution(str(project.get("project", {}).get("name", "")))
     optional = [requirement for requirement in optional if distribution(requirement) != own_name]
-    tests = loaded_tests(files, targets)
-    imported = _imported_requirements(files, optional, tests)
+    modules = _imported_modules(files, loaded_tests(files, targets))
+    imported = _imported_requirements(optional, modules)
     # An extra that is named after a module brings it, although its distribution has another name.
-    modules = _imported_modules(files, tests)
     imported += [
         requirement
         for name, requirements in extras.items()
@@ -119,8 +118,8 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
     ]
     if of_runner:
         program = [path for path in files if path.endswith(".py") and not is_test(path)]
-        imported += _imported_requirements(files, of_runner, program)
-    return TestNeeds(extra, named, file, list(dict.fromkeys([*needed_plugins(files), *imported])))
+        imported += _imported_requirements(of_runner, _imported_modules(files, program))
+    return TestNeeds(extra, of_group, file, list(dict.fromkeys([*needed_plugins(files), *imported])))
 
 
 def needed_plugins(files: Mapping[str, bytes]) -> list[str]:
@@ -146,7 +145,7 @@ def _all_requirements(files: Mapping[str, bytes]) -> list[str]:
         *project.get("tool", {}).get("poetry", {}).get("dependencies", {}),
         *requirement_lines(read_section(files.get("setup.cfg", b""), "options").get("install_requires")),
         *requirement_lines(all_extras(files).get(needs.extra)),
-        *needs.named,
+        *needs.of_group,
         *lines_of_file(files, needs.file),
         *needs.additional,
     ]
@@ -168,20 +167,24 @@ def extra_of_tests(extras: Collection[str]) -> str:
 
 def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
     """Return what tox installs for every environment. `py311: name` is for an environment of that name alone."""
-    described = tool.get("tox", {}) or read_toml(files, "tox.toml")
-    ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
     listed = [
-        *requirement_lines(read_section(ini, "testenv").get("deps")),
-        *requirement_lines(described.get("env_run_base", {}).get("deps")),
+        requirement
+        for settings in _tox_settings(files, tool)
+        for requirement in requirement_lines(settings.get("deps"))
     ]
     return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]
 
 
-def _extras_of_runner(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
-    """Return the project's extras with which tox, or an environment of Hatch for tests, installs it."""
+def _tox_settings(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the settings of tox for every environment, in the old form and in the new one."""
     described = tool.get("tox", {}) or read_toml(files, "tox.toml")
     ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
-    listed = [read_section(ini, "testenv").get("extras"), described.get("env_run_base", {}).get("extras")]
+    return [read_section(ini, "testenv"), described.get("env_run_base", {})]
+
+
+def _extras_of_runner(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
+    """Return the project's extras with which tox, or an environment of Hatch for tests, installs it."""
+    listed = [settings.get("extras") for settings in _tox_settings(files, tool)]
     environments = tool.get("hatch", {}).get("envs", {})
     listed += [environments.get(name, {}).get("features") for name in (*_EXTRAS, "hatch-test", "default")]
     return [
@@ -253,19 +256,14 @@ def distribution(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-").replace(".", "-")
 
 
-def _imported_requirements(
-    files: Mapping[str, bytes], requirements: Sequence[str], importing: Iterable[str]
-) -> list[str]:
-    """Return the requirements that are plug-ins of pytest, or bring a module that the files `importing` import."""
+def _imported_requirements(requirements: Sequence[str], imported: Collection[str]) -> list[str]:
+    """Return the requirements that are plug-ins of pytest, or bring one of the `imported` modules."""
     names = {requirement: distribution(requirement) for requirement in _without_alternatives(requirements)}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
-    if not modules:
-        return []
-    imports = _imported_modules(files, importing)
     return [
         requirement
         for requirement, module in modules.items()
-        if module in imports or (names[requirement].startswith("pytest-") and not _LINTER.match(names[requirement]))
+        if module in imported or (names[requirement].startswith("pytest-") and not _LINTER.match(names[requirement]))
     ]
 
 
