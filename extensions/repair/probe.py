@@ -128,11 +128,6 @@ def is_blocked(pid: int, elapsed_s: float, patience_s: float) -> bool:
     return used_s < LEAST_SHARE * elapsed_s or used_s > MOST_PATIENCE * patience_s
 
 
-def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
-    """Return the result of `work` from a forked copy of this process; None if the copy dies, or is blocked so long."""
-    return next(iter(rows_of_copy(lambda: [work()], patience_s)[0]), None)
-
-
 def rows_of_copy(work: Callable[[], Iterable[Any]], patience_s: float) -> tuple[list[Any], bool]:
     """Return what `work` yields in a forked copy, until the copy ends, and whether it was blocked so long."""
     reader, writer = os.pipe()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import itertools
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import pytest
 
 from stackrank.extensions.repair import probe
-from stackrank.extensions.repair.probe import Meter, in_copy
+from stackrank.extensions.repair.probe import Meter, rows_of_copy
 
 PROGRAM = """
 def total(count):
@@ -25,6 +27,11 @@ def forever():
         pass
 """
 NEVER_S = 600.0
+
+
+def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
+    """Return the result of `work` from a forked copy of this process; None if the copy dies, or is blocked so long."""
+    return next(iter(rows_of_copy(lambda: [work()], patience_s)[0]), None)
 
 
 @pytest.fixture
