@@ -47,14 +47,14 @@ def list_unnamed(project: Project, changed: Collection[str]) -> list[str]:
     """
     targets = project.command.targets
     modules = [_module_of(path) for path in changed if path.endswith(".py")]
-    found: list[tuple[int, str]] = []
+    ranked: list[tuple[int, str]] = []
     for path in project.files if targets and modules else ():
-        named = any(is_below(path, target.rstrip("/")) for target in targets)
-        if not named and path not in changed and is_test_file(path) and can_be_named(path):
+        is_named = any(is_below(path, target.rstrip("/")) for target in targets)
+        if not is_named and path not in changed and is_test_file(path) and can_be_named(path):
             nearness = _nearness(project.files[path], modules)
             if nearness:
-                found.append((-nearness, path))
-    return [path for _, path in sorted(found)][:_MOST_FILES]
+                ranked.append((-nearness, path))
+    return [path for _, path in sorted(ranked)][:_MOST_FILES]
 
 
 def _module_of(path: str) -> Parts:
@@ -66,7 +66,7 @@ def _nearness(source: bytes, modules: Iterable[Parts]) -> int:
     """Return 2 if a file imports one of these modules, 1 if it imports the package of one, 0 otherwise."""
     imported = {*_imported(source)}
     names = [(2, module) for module in modules] + [(1, module[:-1]) for module in modules if len(module) > 1]
-    return max((near for near, name in names if any(_same(name, other) for other in imported)), default=0)
+    return max((nearness for nearness, name in names if any(_same(name, other) for other in imported)), default=0)
 
 
 def _same(first: Parts, second: Parts) -> bool:
