@@ -72,7 +72,6 @@ def fix(
         TestOptions,
         list_lfs_pointers,
         list_own_loaders,
-        list_submodules,
         open_project,
         require_separate,
         shorten,
@@ -94,7 +93,7 @@ def fix(
             f"{project.name}: tests that need {shorten(lfs_files)} fail, because these files are in Git LFS and not in "
             "the commit"
         )
-    if submodules := list_submodules(project):
+    if submodules := project.submodules:
         print_err(
             f"{project.name}: its submodules ({shorten(submodules)}) are left alone, and tests that need their files "
             "are set aside, because these are not in the commit"

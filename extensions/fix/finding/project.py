@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import posixpath
 import re
@@ -63,6 +64,13 @@ class Project:
         """The project's name for people."""
         name = self.repository.name.removesuffix(".git")
         return name if self.subdir == "." else f"{name}/{self.subdir}"
+
+    @functools.cached_property
+    def submodules(self) -> list[str]:
+        """The folders of submodules in the project. Their files are in no commit of the repository."""
+        tree = self.commit if self.subdir == "." else f"{self.commit}:{self.subdir}"
+        entries = read_git(self.repository, "ls-tree", "-r", "-z", tree).decode("utf-8", "replace").split("\0")
+        return [entry.partition("\t")[2] for entry in entries if entry.startswith(f"{SUBMODULE} ")]
 
     def in_repository(self, patch: str) -> str:
         """Return a patch of the project's files with paths relative to the repository."""
@@ -190,13 +198,6 @@ def _is_pointed_at(place: Path, path: str) -> bool:
     with (place / path).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return f"oid sha256:{digest}\n".encode() in committed
-
-
-def list_submodules(project: Project) -> list[str]:
-    """Return the folders of submodules in the project. Their files are in no commit of the repository."""
-    tree = project.commit if project.subdir == "." else f"{project.commit}:{project.subdir}"
-    entries = read_git(project.repository, "ls-tree", "-r", "-z", tree).decode("utf-8", "replace").split("\0")
-    return [entry.partition("\t")[2] for entry in entries if entry.startswith(f"{SUBMODULE} ")]
 
 
 def shorten(names: Iterable[str]) -> str:

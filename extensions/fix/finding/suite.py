@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import time
@@ -18,7 +19,7 @@ from stackrank.env.sandbox.base import Backend, Say, silent
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
-from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest, list_submodules
+from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
 from stackrank.wording import count_of
 
@@ -33,6 +34,8 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError:
 
 _FIXTURE = re.compile(r"^FixtureLookupError\b")
 """pytest raises it for an argument that it cannot give to a test."""
+_FIXTURE_NAME = re.compile(r"FixtureLookupError: \('(\w+)'")
+"""The group names the argument."""
 
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
@@ -127,7 +130,7 @@ def run_suite(
     doubtful = {test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")}
     doubtful |= {_import_error(error, project.files)[0] for error in report.collect_errors}
     again = _repeat(project, backend, changed or {}, first, doubtful, times - 1)
-    suite = _combine_runs([first, *again], project.files, list_submodules(project))
+    suite = _combine_runs([first, *again], project.files, project.submodules)
     files = {path_of(test) for test in doubtful}
     if all(path_of(test) in files for test in report.outcomes):
         return suite
@@ -165,7 +168,7 @@ def passing_unchanged(project: Project, backend: Backend, tests: Collection[str]
     """Return those of these tests that pass whenever their files run without a change. Raises as `run_suite`."""
     targets = _targets_of(project, project.files, tests)
     runs = [_run(project, backend, {}, targets) for _ in range(times if tests else 0)]
-    return _combine_runs(runs, project.files, list_submodules(project)).passing & {*tests}
+    return _combine_runs(runs, project.files, project.submodules).passing & {*tests}
 
 
 def _targets_of(project: Project, files: Collection[str], tests: Collection[str]) -> list[str]:
@@ -192,10 +195,10 @@ def run_again(
     times, because they may be flaky. Raises the same as `run_suite`.
     """
     first = _run(project, backend, changed, ())
-    rerun = _combine_runs([first], project.files, list_submodules(project))
+    rerun = _combine_runs([first], project.files, project.submodules)
     if doubtful := {test for test in (*suite.passing, *targets) if rerun.outcome(test) != "passed"}:
         runs = [first, *_repeat(project, backend, changed, first, doubtful, times - 1)]
-        rerun = _combine_runs(runs, project.files, list_submodules(project))
+        rerun = _combine_runs(runs, project.files, project.submodules)
     ignored = {*suite.flaky, *suite.not_isolated, *suite.lacking}
     return replace(
         rerun,
@@ -225,6 +228,7 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, not_isolated, lacking = set(), {}, [], [], {}
+    is_defined = functools.cache(functools.partial(_defines_fixture, files))  # many tests ask for the same fixture
     functions = [{function_of(test) for test in report.outcomes} for report in reports]
     for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
@@ -249,9 +253,9 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
             lacking[test] = "it is no test but a function that the file imports, and its name begins as a test's"
         elif outcomes == {"failed"} and (submodule := _submodule_needed(message, submodules)):
             lacking[test] = f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
-        elif outcomes == {"failed"} and (fixture := _missing_fixture(message, files)):
+        elif outcomes == {"failed"} and (fixture := _FIXTURE_NAME.search(message)) and not is_defined(fixture[1]):
             lacking[test] = (
-                f"it needs the fixture {fixture}, which neither the commit nor an installed plug-in of pytest has: "
+                f"it needs the fixture {fixture[1]}, which neither the commit nor an installed plug-in of pytest has: "
                 "install the plug-in with --require"
             )
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
@@ -302,13 +306,10 @@ def _submodule_needed(message: str, submodules: Iterable[str]) -> str:
     return next((submodule for submodule in submodules if f"/{submodule}/" in path), "")
 
 
-def _missing_fixture(message: str, files: Mapping[str, bytes]) -> str:
-    """Return the fixture that a test asks for and nobody has; empty if a file of the project defines that name."""
-    missing = re.search(r"FixtureLookupError: \('(\w+)'", message)
-    if missing is None:
-        return ""
-    defines = re.compile(rb"\bdef[ \t]+" + missing[1].encode() + rb"\b|name=['\"]" + missing[1].encode() + rb"['\"]")
-    return "" if any(path.endswith(".py") and defines.search(files[path]) for path in files) else missing[1]
+def _defines_fixture(files: Mapping[str, bytes], name: str) -> bool:
+    """Whether a file of the project defines a function or a fixture of that name."""
+    defines = re.compile(rb"\bdef[ \t]+" + name.encode() + rb"\b|name=['\"]" + name.encode() + rb"['\"]")
+    return any(path.endswith(".py") and defines.search(files[path]) for path in files)
 
 
 def _not_installed(message: str, files: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.patches import apply_patch, make_diff
 from stackrank.extensions.fix import publish as publish_module
 from stackrank.extensions.fix.finding.problems import Problem, write_problems
-from stackrank.extensions.fix.finding.project import Project, TestOptions, list_submodules, open_project
+from stackrank.extensions.fix.finding.project import Project, TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.extensions.fix.publish import publish
 from stackrank.extensions.fix.solved import write_solved
@@ -116,7 +116,7 @@ def test_submodules_are_left_alone(tmp_path: Path) -> None:
     git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor/other")
     git(repo, "commit", "-q", "-m", "With another")
     project = open_project(repo, TestOptions(setup=()))
-    assert list_submodules(project) == ["vendor/other"] and "vendor/other/x.py" not in project.files
+    assert project.submodules == ["vendor/other"] and "vendor/other/x.py" not in project.files
     mailed(repo, approved(repo, FIX), tmp_path / "out")
     assert git(repo, "ls-tree", "HEAD", "vendor/other").startswith("160000")
 
