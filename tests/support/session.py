@@ -42,7 +42,8 @@ FURTHER_CASES = {
 """Parameter -> the folders whose tests `make test` runs with it.
 
 The contract of sandboxes and of databases is tested on both kinds. What rests on a contract is tested on one kind, and
-on the other by `make test-exhaustive`; so are dark pages. Of the cases of one test, Docker has the first.
+on the other by `make test-exhaustive`; so are dark pages. Of the cases of a slow test, `make test` runs the first of
+each kind.
 """
 _GUARD = pytest.StashKey[subprocess.Popen[bytes]]()
 
@@ -85,17 +86,17 @@ def _end(number: int, frame: object) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and order the files: those of groups, the others with something slow, the rest."""
-    in_docker: set[str] = set()
+    begun: set[tuple[str, ...]] = set()
     for item in items:
         if STARTED & {*getattr(item, "fixturenames", ()), *parameters(item)} or STARTS & set(_names(item)):
             item.add_marker(pytest.mark.slow)
         if any(case in parameters(item) and not item.nodeid.startswith(at) for case, at in FURTHER_CASES.items()):
             item.add_marker(pytest.mark.exhaustive)
-        if "docker" in parameters(item):
-            test = item.nodeid.partition("[")[0]
-            if test in in_docker:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("exhaustive"):
+            kind = (item.nodeid.partition("[")[0], *(case for case in FURTHER_CASES if case in parameters(item)))
+            if kind in begun:
                 item.add_marker(pytest.mark.exhaustive)
-            in_docker.add(test)
+            begun.add(kind)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     from tests.support.side_by_side import GROUPS, RANKS, file_of  # not above: the guard runs this file by itself
 

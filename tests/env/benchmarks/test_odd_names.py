@@ -18,6 +18,7 @@ from stackrank.env.patterns import Pattern
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from tests.support.repository import git, instance, make_repository, write, write_lines
+from tests.support.session import sample
 
 NAMES = (
     "[x]",
@@ -99,7 +100,7 @@ def test_solutions_of_aider_may_be_edited_and_nothing_else(tmp_path: Path, name:
     assert [path for path in task.files if task.may_edit(path)] == [f"{name}/cart.py"]
 
 
-@pytest.mark.parametrize("kind", [SweBench, SweBenchDebug])
+@pytest.mark.parametrize("kind", sample([SweBench, SweBenchDebug], [SweBench]))
 def test_tests_of_swebench_stay_read_only(tmp_path: Path, name: str, kind: type[SweBench]) -> None:
     repo = make_repository(tmp_path / "repos" / "acme" / "shop")
     path = f"tests/{name}/test_more.py"

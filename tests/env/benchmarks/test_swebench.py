@@ -34,7 +34,6 @@ from tests.support.repository import (
     write,
     write_lines,
 )
-from tests.support.session import sample
 
 pytestmark = pytest.mark.slow
 
@@ -176,7 +175,7 @@ def test_a_test_file_that_is_new_is_not_named_to_agents(tmp_path: Path, repo: Sa
     assert task.test_command == "" and task.score_command and "test_new.py" in task.score_command
 
 
-@pytest.mark.parametrize("name", sample(["swebench", "swebench-debug"], ["swebench"]))
+@pytest.mark.parametrize("name", ["swebench", "swebench-debug"])
 def test_proved_in_an_environment_of_its_own(
     tmp_path: Path, repo: SampleRepository, environments: Path, sandbox_backend: Backend, name: str
 ) -> None:

@@ -182,12 +182,12 @@ def test_no_card_without_a_run(engine: Engine, tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.timeout(1800)
-def test_100_000_episodes_are_derived_again(tmp_path: Path) -> None:
+def test_20_000_episodes_are_derived_again(tmp_path: Path) -> None:
     engine = connect(f"sqlite:///{tmp_path / 'x.db'}")
-    make_runs(engine, 5, runs=1, tasks=100, entrants=10, attempts=100, with_others=False)
+    make_runs(engine, 5, runs=1, tasks=100, entrants=10, attempts=20, with_others=False)
     folder = tmp_path / "card"
     assert write_card(engine, Scope(), folder) > 2_000
-    assert len(pandas.read_csv(folder / "episodes.csv")) > 100_000 * 0.95
+    assert len(pandas.read_csv(folder / "episodes.csv")) > 20_000 * 0.95
     outcome = derive(folder)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     engine.dispose()

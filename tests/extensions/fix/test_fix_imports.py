@@ -20,7 +20,6 @@ from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 from tests.support.openai_server import OpenAIServer, call
-from tests.support.session import sample
 from tests.support.shop import GIVEN, SHOP, git, repository, tree
 
 BOX = ("--sandbox", "bubblewrap")
@@ -162,7 +161,7 @@ def test_tests_whose_conftest_the_program_breaks_are_one_problem(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server")
-@pytest.mark.parametrize("alone", sample([False, True], [False]), ids=["beside others", "the whole suite"])
+@pytest.mark.parametrize("alone", [False, True], ids=["beside others", "the whole suite"])
 def test_from_an_import_error_to_a_patch(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:

@@ -18,7 +18,7 @@ from tests.support.guests.recorded_guest import record
 
 SERVER = ToolServer(command=["python3", "-c", Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")])
 ACTIONS = [Action(f"other_{name}", {"text": "hello"}) for name in ("echo", "fail", "refuse", "ask", "announce", "data")]
-FEW, MANY = 40, 1_000
+FEW, MANY = 40, 400
 
 
 @pytest.mark.parametrize("cases", [FEW, pytest.param(MANY, marks=pytest.mark.exhaustive)])

@@ -23,7 +23,6 @@ from stackrank.env.scoring.proof import find_proof
 from stackrank.flows.services import prefect_server as server
 from tests.dashboard.seed import seed
 from tests.fixtures.calls import CommandLine
-from tests.support.session import sample
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -260,7 +259,7 @@ def test_a_query_finds_episodes_and_the_step(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", sample(["leaderboard", "runs", "episodes", "trace 1", "compare"], ["trace 1"]))
+@pytest.mark.parametrize("call", ["trace 1", "leaderboard", "runs", "episodes", "compare"])
 def test_reading_commands_import_only_what_they_need(call: str, tmp_path: Path) -> None:
     """Nearly all that they cost are imports: see tests/bench/bench_commands.py."""
     engine = connect(url := f"sqlite:///{tmp_path / 'seeded.db'}")

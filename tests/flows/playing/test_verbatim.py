@@ -13,7 +13,6 @@ from tests.fixtures.playing import drive
 from tests.fixtures.scripted import RESOLVED, Script
 from tests.flows.engine.test_resume import in_a_process, rows, scripted_run, steps_of
 from tests.support.openai_server import Entry, OpenAIServer, call
-from tests.support.session import sample
 from tests.support.waiting import wait_for
 
 STEPS = 20
@@ -30,7 +29,7 @@ class Thinking(Script):
         return reply.with_(reasoning=f"Thought {answer_count}.", content=f"Step {answer_count}.", delay_s=0.02)
 
 
-@pytest.mark.parametrize("api", sample(["chat", "responses", "messages"], ["chat"]))
+@pytest.mark.parametrize("api", ["chat", "responses", "messages"])
 def test_twenty_steps_a_kill_and_a_replay(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     with OpenAIServer(Thinking(), verbatim=True) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
