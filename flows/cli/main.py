@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from contextlib import suppress
 from functools import cache
@@ -78,6 +79,8 @@ def build_command() -> Any:
 
 def main() -> None:
     """Run the command line. Known errors become one sentence and an exit status."""
+    # Threads would spin longer than they work: the matrices of a comparison are small.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     log.configure()
     with suppress(SettingsError):  # the command itself reports it
         protect_environment()
