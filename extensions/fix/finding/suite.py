@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.testfiles import can_be_named, is_imported, is_test
+from stackrank.env.benchmarks.testfiles import can_be_named
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
 from stackrank.env.sandbox.base import Backend, Say, silent
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
+from stackrank.extensions.fix.finding.lacking import Lacking
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
 from stackrank.wording import count_of
@@ -29,19 +28,8 @@ _OUTSIDE = re.compile(
 )
 """A test that fails with such a message wrote where a sandbox forbids writing, or used the network, which it lacks."""
 
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
-"""Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
-
-_FIXTURE = re.compile(r"^FixtureLookupError\b")
-"""pytest raises it for an argument that it cannot give to a test."""
-_FIXTURE_NAME = re.compile(r"FixtureLookupError: \('(\w+)'")
-"""The group names the argument."""
-
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
-
-_DEPRECATED = re.compile(r"(?:\w+\.)*(?:\w*Deprecat\w*|Future|RemovedIn\w+)Warning\b")
-"""The start of the error of a file that cannot be imported because warnings are errors."""
 
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
@@ -50,7 +38,6 @@ _FURTHER_RUNS = 3
 """How many more runs of a suite a problem may take: measured before and after the fix, and run with it."""
 
 _AFTER_OTHERS = "it passes when only the files with failing tests run: it depends on tests that run before or on chance"
-_DESCRIPTIONS = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 Run = tuple[TestReport, set[str]]
@@ -227,104 +214,49 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
     """Combine several runs into one result. `files`, `submodules`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
-    passing, failing, flaky, not_isolated, lacking = set(), {}, [], [], {}
-    is_defined = functools.cache(functools.partial(_defines_fixture, files))  # many tests ask for the same fixture
+    passing, failing, flaky, not_isolated, reasons = set(), {}, [], [], {}
+    lacking = Lacking(files, submodules)
     functions = [{function_of(test) for test in report.outcomes} for report in reports]
     for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
         message = next((report.messages[test] for report in reports if test in report.messages), "")
         is_moving = "missing" in outcomes and all(function_of(test) in names for names in functions)
         if has_address(test) or is_moving:
-            lacking[test] = "its id is another one in each process"
+            reasons[test] = "its id is another one in each process"
         elif not can_be_named(path_of(test)) and "failed" in outcomes:
-            lacking[test] = (
+            reasons[test] = (
                 "pytest cannot run its file by its path, in which `[` and `::` mean something else: rename it"
             )
         elif outcomes <= set(PASSED):
             passing.add(test)
         elif len(outcomes) > 1:
             flaky.append(test)
-        elif outcomes == {"failed"} and (module := _missing_for_tests(message, files)):
-            lacking[test] = (
-                f"it needs the module {module}, which is neither in the commit nor installed: commit it, or install it "
-                "with --require"
-            )
-        elif outcomes == {"failed"} and _FIXTURE.search(message) and is_imported(files.get(path_of(test), b""), test):
-            lacking[test] = "it is no test but a function that the file imports, and its name begins as a test's"
-        elif outcomes == {"failed"} and (submodule := _submodule_needed(message, submodules)):
-            lacking[test] = f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
-        elif outcomes == {"failed"} and (fixture := _FIXTURE_NAME.search(message)) and not is_defined(fixture[1]):
-            lacking[test] = (
-                f"it needs the fixture {fixture[1]}, which neither the commit nor an installed plug-in of pytest has: "
-                "install the plug-in with --require"
-            )
+        elif outcomes == {"failed"} and (reason := lacking.explain_test(test, message)):
+            reasons[test] = reason
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:
             failing[test] = message
     leaves = frozenset(path for _, leftover in runs for path in leftover)
     unread = []
-    project_modules = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
     errors = [dict(_import_error(error, files) for error in report.collect_errors) for report in reports]
     for file in sorted({file for messages in errors for file in messages}):
         message = next(messages[file] for messages in errors if file in messages)
-        lacks = _MISSING.search(message)
-        if place := _not_installed(message, files):
+        if place := lacking.folder_of_package(message):
             unread.append(f"{file}: {message} (its package is not installed: name the folder {place} as the project)")
-        elif submodule := _submodule_needed(message, submodules):
+        elif submodule := lacking.submodule_needed(message):
             unread.append(f"{file}: {message} (the submodule {submodule} is in no commit of this repository)")
-        elif lacks and (lacks[1] or lacks[2]) not in project_modules:
+        elif lacking.lacks_module(message):
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):
             flaky.append(file)
-        elif _DEPRECATED.match(message):
-            lacking[file] = (
-                f"warnings are errors here, and its imports use what is deprecated ({message[:200]}): name an older "
-                "package with --require, or allow warnings with --test 'python -m pytest -W default'"
-            )
+        elif reason := lacking.explain_file(message):
+            reasons[file] = reason
         elif _OUTSIDE.search(message):
             not_isolated.append(file)
         else:
             failing[file] = message
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), lacking)
-
-
-def _missing_for_tests(message: str, files: Mapping[str, bytes]) -> str:
-    """Return the module that a test imports and nobody has; empty if the program imports it, too, or has its name."""
-    missing = re.match(r"ModuleNotFoundError: No module named '(\w+)'", message)
-    if missing is None or any(missing[1] in PurePosixPath(path).with_suffix("").parts for path in files):
-        return ""
-    imports = re.compile(rb"^[ \t]*(?:from|import)[ \t]+" + missing[1].encode() + rb"\b", re.MULTILINE)
-    program = (path for path in files if path.endswith(".py") and not is_test(path))
-    return "" if any(imports.search(files[path]) for path in program) else missing[1]
-
-
-def _submodule_needed(message: str, submodules: Iterable[str]) -> str:
-    """Return the submodule that has the file which a failure did not find; empty if none has."""
-    missing = re.search(r"\[Errno 2\][^'\"]*['\"](.+?)['\"]", message)
-    path = f"/{missing[1]}/" if missing else ""
-    return next((submodule for submodule in submodules if f"/{submodule}/" in path), "")
-
-
-def _defines_fixture(files: Mapping[str, bytes], name: str) -> bool:
-    """Whether a file of the project defines a function or a fixture of that name."""
-    defines = re.compile(rb"\bdef[ \t]+" + name.encode() + rb"\b|name=['\"]" + name.encode() + rb"['\"]")
-    return any(path.endswith(".py") and defines.search(files[path]) for path in files)
-
-
-def _not_installed(message: str, files: Iterable[str]) -> str:
-    """Return the folder of the project that has the top-level module which an import did not find; empty if none has.
-
-    Such a module is part of another package of the repository. One that is missing in a package is the program's fault.
-    """
-    missing = re.search(r"No module named '(\w+)'", message)
-    if not missing:
-        return ""
-    paths = sorted(files)
-    modules = (path for path in paths if path.endswith(f"/{missing[1]}.py") or f"/{missing[1]}/" in path)
-    parents = (str(parent) for module in modules for parent in PurePosixPath(module).parents)
-    described = {str(PurePosixPath(path).parent) for path in paths if PurePosixPath(path).name in _DESCRIPTIONS} - {"."}
-    return next((parent for parent in parents if parent in described), "")
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), reasons)
 
 
 def _import_error(error: str, files: Collection[str]) -> tuple[str, str]:
