@@ -42,7 +42,7 @@ class Lacking:
         fixture = _FIXTURE.match(message)
         if fixture and is_imported(self._files.get(path_of(test), b""), test):
             return "it is no test but a function that the file imports, and its name begins as a test's"
-        if submodule := self.submodule_needed(message):
+        if submodule := self._submodule_needed(message):
             return f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
         if fixture and fixture[1] and not self._is_own_fixture(fixture[1]):
             return (
@@ -53,6 +53,8 @@ class Lacking:
 
     def explain_file(self, message: str) -> str:
         """Return why a file of tests cannot be imported, if that says nothing about the program; else an empty text."""
+        if submodule := self._submodule_needed(message):
+            return f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
         if _DEPRECATED.match(message):
             return (
                 f"warnings are errors here, and its imports use what is deprecated ({message[:200]}): name an older "
@@ -80,7 +82,7 @@ class Lacking:
         described = {str(PurePosixPath(path).parent) for path in paths if PurePosixPath(path).name in _DESCRIPTIONS}
         return next((parent for parent in parents if parent in described - {"."}), "")
 
-    def submodule_needed(self, message: str) -> str:
+    def _submodule_needed(self, message: str) -> str:
         """Return the submodule that has the file which a failure did not find; empty if none has."""
         missing = _FILE.search(message)
         path = f"/{missing[1]}/" if missing else ""

@@ -244,8 +244,6 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
         message = next(messages[file] for messages in errors if file in messages)
         if place := lacking.folder_of_package(message):
             unread.append(f"{file}: {message} (its package is not installed: name the folder {place} as the project)")
-        elif submodule := lacking.submodule_needed(message):
-            unread.append(f"{file}: {message} (the submodule {submodule} is in no commit of this repository)")
         elif lacking.lacks_module(message):
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):

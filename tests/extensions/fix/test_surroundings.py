@@ -211,5 +211,5 @@ def test_what_needs_a_file_of_a_submodule_is_set_aside(tmp_path: Path, folder: s
     git(repo, "commit", "-q", "-m", "With shared cases")
     suite = run_suite(open_project(repo, TestOptions(setup=())), usable("bubblewrap"), times=1)
     assert set(suite.failing) == {"test_case.py::test_own"}
-    said = [*suite.lacking.values(), *suite.unread]
-    assert len(said) == 3 and all(f"the submodule {folder}" in reason for reason in said)
+    assert set(suite.lacking) == {"test_case.py::test_case", "test_list.py", "test_text.py"} and not suite.unread
+    assert all(f"the submodule {folder}" in reason for reason in suite.lacking.values())
