@@ -24,6 +24,7 @@ from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.extensions.authoring.from_commit import Draft, TaskOptions, draft, save
 from stackrank.host.scratch import scratch
+from stackrank.host.underway import underway
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -65,10 +66,10 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
     deleted = tuple(path for path in task.files if path not in fixed)
     # Nobody forges the outcomes here, so one run of each is enough.
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
-        say("running the tests before the fix")
-        broken = score_in(sandbox, task, Changes(), fresh=True)
-        say("running the tests with the fix")
-        cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
+        with underway("running the tests before the fix", say):
+            broken = score_in(sandbox, task, Changes(), fresh=True)
+        with underway("running the tests with the fix", say):
+            cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
         raise BenchmarkError(
             f"the tests do not run with the fix ({_last_line(cured)}): name the test command with --test, and install "
@@ -88,9 +89,9 @@ def _without_unstable(
         task = _load(folder, drafted)
     failing = [test for test in fixed.outcomes if broken.outcomes.get(test) not in PASSED]
     command = task.score_command or task.test_command
-    say("finding out whether its tests depend on the day, the folder or other surroundings")
+    activity = "finding out whether its tests depend on the day, the folder or other surroundings"
     try:
-        with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
+        with underway(activity, say), Sandbox(backend, spec_for(task, warm=False)) as sandbox:
             files = {**task.files, **task.hidden_files}
             surroundings = inspect_surroundings(sandbox, files, command, failing, task.limits.timeout_s, asks=False)
     except Unmeasured:  # its tests are not run by pytest
@@ -125,8 +126,8 @@ def _last_line(result: Score) -> str:
 
 
 def _prove(task: Task, backend: Backend, say: Say) -> None:
-    say("proving that it fails as given and passes with its fix, 3 times")
-    with Pool(backend, size=0) as pool:
+    activity = "proving that it fails as given and passes with its fix, 3 times"
+    with underway(activity, say), Pool(backend, size=0) as pool:
         result = validate(task, pool.take, 3, say=say)
     if not result.valid:
         raise BenchmarkError(f"the task is not valid: {result.reason}")

@@ -29,7 +29,8 @@ from stackrank.flows.cli import playing
 from stackrank.flows.cli.progress import progress
 from stackrank.flows.runs.preparing.entrants import check_entrants, needing_fix
 from stackrank.flows.runs.specification.spec import read_spec
-from stackrank.wording import print_err
+from stackrank.host.underway import underway
+from stackrank.wording import count_of, duration, print_err
 
 
 @dataclass
@@ -118,18 +119,28 @@ class FixSession:
                 f"{project.name}: continuing the interrupted command; delete {request.out / STARTED} to start over"
             )
             return interrupted
-        print_err(f"{project.name}: running its tests, and files with a failing test {request.times} times")
-        suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
+        limit = f"at most {duration(project.timeout_s)} each time, without waits for a processor"
+        with underway(
+            f"{project.name}: running its tests, and files with a failing test {request.times} times ({limit})"
+        ):
+            suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
         if suite_run.unread:
             print_err(
                 f"{project.name}: the tests in files that need a missing module did not run "
                 f"({shorten(suite_run.unread)}): install it with --require or --setup"
             )
-        suite_run = set_aside_surroundings(project, self._backend, suite_run, print_err)
+        if suite_run.failing:
+            tests_depend = count_of(len(suite_run.failing), "failing test depends", "failing tests depend")
+            with underway(f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks"):
+                suite_run = set_aside_surroundings(project, self._backend, suite_run, print_err)
         if request.base:
-            suite_run = suite.select_broken_since(project, self._backend, suite_run, request.base, times=request.times)
-        failing = problems.find_problems(project, suite_run, self._backend, print_err)
-        failing, reasons = reproduce(project, self._backend, failing)
+            with underway(f"{project.name}: running its tests at {request.base}"):
+                suite_run = suite.select_broken_since(
+                    project, self._backend, suite_run, request.base, times=request.times
+                )
+        with underway(f"{project.name}: finding out which tests fail for the same reason"):
+            failing = problems.find_problems(project, suite_run, self._backend, print_err)
+            failing, reasons = reproduce(project, self._backend, failing)
         if reasons:
             suite_run = replace(suite_run, lacking={**suite_run.lacking, **reasons})
         return Progress(digest, suite_run, failing[: request.limit])
@@ -215,7 +226,10 @@ class FixSession:
         if run_id not in self._progress.proposed:
             arguments = (self._store, self._project, self._backend, todo, run_id, self._request.out)
             try:
-                with progress("changes") as show:
+                with (
+                    underway(f"{self._project.name}: checking the changes of run {run_id}"),
+                    progress("changes") as show,
+                ):
                     proposals = propose.propose(*arguments, times=self._request.times, show=show)
             except KeyboardInterrupt:
                 print_err("interrupted before anything was proposed: repeat the command to continue")

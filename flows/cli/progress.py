@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from stackrank.wording import print_err
+from stackrank.host.underway import SILENCE_S
+from stackrank.wording import duration, print_err
 
 _LINE_EVERY_S = 15.0
 
@@ -60,12 +61,14 @@ def _lines(items: str) -> Iterator[Show]:
         first = max(completed - 1, 0) if first is None else first
         current_s = time.monotonic()
         state = completed, total, details
-        if current_s - printed < _LINE_EVERY_S or state == shown:
+        if current_s - printed < (SILENCE_S if state == shown else _LINE_EVERY_S):
             return
+        is_new = state != shown
         printed, shown = current_s, state
         details = f" ({details})" if details else ""
         if completed > first:
             details += f", about {(current_s - started) / (completed - first) * (total - completed):.0f} s left"
-        print_err(f"{completed} of {total} {items}{details}")
+        elapsed = "" if is_new else f", {duration(current_s - started)} so far"
+        print_err(f"{completed} of {total} {items}{details}{elapsed}")
 
     yield show

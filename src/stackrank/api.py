@@ -167,6 +167,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.host.listening": "sockets to listen on",
     "stackrank.host.wall_clock": "the time of day, and the age of stored moments",
     "stackrank.host.scratch": "temporary folders that are removed even if their process is killed",
+    "stackrank.host.underway": "a line for what takes long, and for how long it has been going on",
     "stackrank.patches": "changes of files: reading and writing patches, and what kinds of files they contain",
     "stackrank.plugins": "finding and loading plug-ins",
     "stackrank.settings": "settings from the environment",

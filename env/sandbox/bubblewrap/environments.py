@@ -31,6 +31,7 @@ from stackrank.env.sandbox.environments import (
 from stackrank.env.sandbox.python_env import ensure_sandbox_python, sandbox_python
 from stackrank.errors import NotReady
 from stackrank.home import home, locked
+from stackrank.host.underway import underway
 
 _DONE = ".stackrank-built"
 _DENIED = re.compile(rf"(?=.*{HOME}).*(Permission denied|not permitted)")
@@ -72,14 +73,14 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
         if not (folder / _DONE).exists():  # another process may have built it while this one waited
             if part == "packages":
                 own_environment(say)
-            say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
-            try:
-                _make(bwrap, base, environment, part, text, folder, shares=unprivileged.is_host_root())
-            except BuildError as error:
-                if base is None or not _DENIED.search(str(error)):
-                    raise
-                _make(bwrap, base, environment, part, text, folder, shares=False)
+            with underway(f"building the environment {digest}: {describe(environment, part)}", say):
+                try:
+                    _make(bwrap, base, environment, part, text, folder, shares=unprivileged.is_host_root())
+                except BuildError as error:
+                    if base is None or not _DENIED.search(str(error)):
+                        raise
+                    _make(bwrap, base, environment, part, text, folder, shares=False)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
     return folder
 

@@ -25,6 +25,7 @@ from stackrank.env.sandbox.environments import (
     pip_settings,
 )
 from stackrank.home import locked, process_mark
+from stackrank.host.underway import underway
 
 if TYPE_CHECKING:
     import docker
@@ -100,9 +101,9 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
         try:
             engine.images.get(tag)
         except ImageNotFound:
-            say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
-            _commit(base_image.attrs, environment, part, text, digest, mark)
+            with underway(f"building the environment {digest}: {describe(environment, part)}", say):
+                _commit(base_image.attrs, environment, part, text, digest, mark)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
     return tag
 

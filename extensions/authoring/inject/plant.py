@@ -28,6 +28,7 @@ from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
+from stackrank.host.underway import underway
 from stackrank.wording import count_of
 
 # Build output and copies of the source, in which the fix could be found.
@@ -99,8 +100,9 @@ def plant(
     injection = Injection(backend, files, options, folder)
     try:
         injection.prepare(say)
-        say(f"{name}: running its tests to measure what they reach (at most {20 * timeout_s:g} s)")
-        reach = injection.reach()
+        activity = f"{name}: running its tests to measure what they reach (at most {20 * timeout_s:g} s)"
+        with underway(activity, say):
+            reach = injection.reach()
         say(
             f"{name}: {count_of(len(reach.tests), 'test reaches', 'tests reach')} "
             f"{count_of(sum(map(len, reach.lines.values())), 'line')}"

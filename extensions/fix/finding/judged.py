@@ -21,7 +21,6 @@ from stackrank.extensions.fix.finding.problems import Problem, is_file, with_tes
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.host.scratch import scratch
-from stackrank.wording import count_of
 
 TIMES = 2
 """How often a problem is judged as given."""
@@ -34,8 +33,6 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
     """
     if not suite.failing:
         return suite
-    tests_depend = count_of(len(suite.failing), "failing test depends", "failing tests depend")
-    say(f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks")
     command = project.command.on(project.targets_of(suite.failing))
     written_at = commit_time(project.repository, project.commit)
     try:
