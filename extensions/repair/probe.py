@@ -14,6 +14,7 @@ loop inside C code, which uses much of it.
 import contextlib
 import functools
 import gc
+import importlib.util
 import json
 import os
 import re
@@ -78,14 +79,23 @@ def workspace(item: Any, paths: list[str]) -> str:
     return folder
 
 
+@functools.lru_cache(maxsize=None)  # noqa: UP033 (of Python 3.9)
+def own_runner() -> Any:
+    """Return pytest's runner, loaded anew: plug-ins replace parts of the other one while they run the stopped test."""
+    spec: Any = importlib.util.find_spec("_pytest.runner")
+    runner: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(runner)
+    # An exception must not stop in the debugger here.
+    runner.check_interactive_exception = lambda *_: False
+    return runner
+
+
 def run_item(item: Any) -> tuple[bool, str]:
     """Run one test again; return whether it passed, and how it failed in one line."""
-    from _pytest import runner
-
     if hasattr(item, "_initrequest"):
         item._initrequest()
     failures = []
-    for report in runner.runtestprotocol(item, log=False, nextitem=None):
+    for report in own_runner().runtestprotocol(item, log=False, nextitem=None):
         if report.outcome == "failed":
             crash = getattr(report.longrepr, "reprcrash", None)
             failures.append(str(crash.message if crash is not None else report.longrepr))
@@ -95,16 +105,13 @@ def run_item(item: Any) -> tuple[bool, str]:
 
 def settle(item: Any) -> None:
     """End the set-up of the test that is stopped, so that others can run."""
-    from _pytest import runner
-
     # The debugger stands in for `sys.settrace`, and would set its own trace function again for each test.
     debugger = getattr(sys.settrace, "__self__", None)
     if debugger is not None and hasattr(debugger, "stop_tracing"):
         debugger.stop_tracing()
     sys.settrace(None)
     threading.settrace(None)
-    # An exception must not stop in the debugger here, and its text should be short.
-    runner.check_interactive_exception = lambda *_: False
+    # The text of an exception should be short.
     item.config.option.tbstyle = "line"
     state = item.session._setupstate
     try:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import itertools
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 from stackrank.extensions.repair import probe
 from stackrank.extensions.repair.probe import Meter, rows_of_copy
+from tests.support.repository import write
 
 PROGRAM = """
 def total(count):
@@ -106,3 +110,62 @@ def test_functions_are_found_although_something_has_frozen_them(
     finally:
         gc.unfreeze()
     assert living == {("total", 2): [program["total"]], ("forever", 8): [program["forever"]]}
+
+
+SHOP = "def total(prices):\n    return sum(prices[1:])\n"
+TEST_SHOP = """
+from shop import total
+
+def test_none():
+    assert total([]) == 0
+
+def test_one():
+    assert total([3]) == 3
+
+def test_two():
+    assert total([3, 4]) == 7
+"""
+PLUG_IN = """
+import json
+import _pytest.runner as runner
+import pytest
+from stackrank.extensions.repair import probe
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    original, calls = runner.call_and_report, {item: {}}
+
+    def call_and_report(item, when, log=True, **options):
+        hook = getattr(item.ihook, "pytest_runtest_" + when)
+        call = runner.CallInfo.from_call(lambda: hook(item=item, **options), when=when)
+        calls[item][when] = call
+        report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        if log:
+            item.ihook.pytest_runtest_logreport(report=report)
+        if runner.check_interactive_exception(call, report):
+            item.ihook.pytest_exception_interact(node=item, call=call, report=report)
+        return report
+
+    runner.call_and_report = call_and_report
+    try:
+        runner.pytest_runtest_protocol(item, nextitem)
+    finally:
+        runner.call_and_report = original
+    return True
+
+def pytest_exception_interact(node):
+    failing = ["test_shop.py::test_one", "test_shop.py::test_two"]
+    fixed = [["shop.py", [[41, 42, "0"]], []]]
+    answer = probe.spectrum(["shop.py"], failing)
+    trials = probe.trials(fixed, failing, answer["effort"], answer["steps"], answer["kept"])
+    print("answer:", json.dumps([answer["lines"], trials["results"]]))
+"""
+"""Runs tests as the plug-in flaky does, and asks the probe where a test fails."""
+
+
+def test_a_plug_in_that_runs_tests_itself_does_not_disturb_the_probe(tmp_path: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": TEST_SHOP, "conftest.py": PLUG_IN})
+    command = [sys.executable, "-m", "pytest", "-s", "-x", "-p", "no:cacheprovider"]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    lines, results = json.loads(printed.partition("answer:")[2].partition("\n")[0])
+    assert lines == {"shop.py": [[1, 2, 1], [2, 2, 1]]} and results == [[2, 0]]
