@@ -19,7 +19,7 @@ from stackrank.extensions.fix.decisions import Proposals
 from stackrank.extensions.fix.evidence import find_doubts, gather_evidence
 from stackrank.extensions.fix.finding.problems import Problem, title_of
 from stackrank.extensions.fix.finding.project import Project
-from stackrank.extensions.fix.leftovers import without_leftovers
+from stackrank.extensions.fix.leftovers import without_idle_edits, without_leftovers
 from stackrank.extensions.fix.publish import require_applies
 from stackrank.patches.reading import Patch
 from stackrank.terms import Verdict
@@ -56,7 +56,10 @@ def propose(
             without[problem.name] = _explain_missing(played)
         lean: dict[str, list[Mapping[str, Any]]] = {}
         for diff, episodes in changes.items():
-            lean.setdefault(without_leftovers(project, backend, problem, diff), []).extend(episodes)
+            smaller = without_leftovers(project, backend, problem, diff)
+            if not any(episode["model"] for episode in episodes):  # a search means nothing by its edits
+                smaller = without_idle_edits(project, backend, problem, smaller)
+            lean.setdefault(smaller, []).extend(episodes)
         for diff, episodes in lean.items():
             candidates.setdefault((diff, problem.test_diff), []).append((problem, episodes, len(played)))
     rows: list[Row] = []

@@ -197,7 +197,11 @@ def run_again(
 
 
 def all_pass(
-    project: Project, backend: Backend, changed: Mapping[str, bytes], tests: Iterable[str], only: Sequence[str] = ()
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None],
+    tests: Iterable[str],
+    only: Sequence[str] = (),
 ) -> bool:
     """Run the suite, or `only` these tests, once with a change, and return whether all of `tests` pass.
 

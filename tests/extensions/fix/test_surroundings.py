@@ -11,7 +11,7 @@ from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroun
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import run_suite
-from stackrank.extensions.fix.leftovers import without_leftovers
+from stackrank.extensions.fix.leftovers import without_idle_edits, without_leftovers
 from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
 from tests.support.shop import git, repository
@@ -175,6 +175,42 @@ def test_what_test_runs_left_behind_is_not_part_of_a_change(tmp_path: Path, need
     lean = make_diff(old, {**old, **{path: text.encode() for path, text in fix.items()}})
     assert without_leftovers(project, backend, problem, change) == lean
     assert without_leftovers(project, backend, problem, lean) == lean
+
+
+def test_edits_that_make_no_difference_to_a_test_are_not_part_of_a_change(tmp_path: Path) -> None:
+    code = """\
+def is_less(a, b):
+    return a < b
+
+
+def is_least(items):
+    return items[0] <= min(items[1:])
+
+
+def total(items):
+    return sum(items[1:])
+
+
+def rest(items):
+    return total(items)
+"""
+    files = {
+        "shop.py": code,
+        "test_rest.py": "from shop import rest\n\n\ndef test_it():\n    assert rest([4, 5]) == 5\n",
+        "test_shop.py": "from shop import is_least, is_less, total\n\n\ndef test_it():\n    assert is_less(1, 2)\n"
+        "    assert is_least([2, 3])\n    assert total([2]) == 2\n",
+    }
+    project, backend = opened(tmp_path / "p", files), usable("bubblewrap")
+    problem = Problem("a", "a", "a", ("test_shop.py::test_it",), run_suite(project, backend, times=1))
+    old = dict(project.files)
+    fixed = code.replace("sum(items[1:])", "sum(items)").replace("total(items)\n", "total(items[1:])\n")
+    needless = fixed.replace("a < b", "a <= b").replace("items[0] <= min", "items[0] < min")
+    diffs = {
+        name: make_diff(old, {**old, "shop.py": text.encode()})
+        for name, text in (("needless", needless), ("fixed", fixed))
+    }
+    assert without_idle_edits(project, backend, problem, diffs["needless"]) == diffs["fixed"]
+    assert without_idle_edits(project, backend, problem, diffs["fixed"]) == diffs["fixed"]
 
 
 @pytest.mark.parametrize(
