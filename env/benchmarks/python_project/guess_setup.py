@@ -14,6 +14,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
 from stackrank.env.benchmarks.python_project.pytest_settings import read_pyproject
 from stackrank.env.benchmarks.python_project.requirements import (
+    TestNeeds,
     distribution,
     extra_of_tests,
     find_added,
@@ -54,17 +55,24 @@ def guess_setup(
     """
     subdir = below.rstrip("/") or "."
     files = CommitFiles(repository, commit, subdir=subdir)
-    setup = setup_of(files, functools.partial(latest_version, repository, commit), targets)
-    added = find_added(files, CommitFiles(repository, later, subdir=subdir)) if later else []
+    needs = find_needs(files, targets) if later else None
+    setup = setup_of(files, functools.partial(latest_version, repository, commit), targets, needs)
+    added = find_added(files, CommitFiles(repository, later, subdir=subdir), needs) if later else []
     return [*setup, shlex.join([*_PIP_INSTALL, *added])] if added else setup
 
 
-def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targets: Iterable[str] = ()) -> list[str]:
+def setup_of(
+    files: Mapping[str, bytes],
+    version: Callable[[], str] = str,
+    targets: Iterable[str] = (),
+    needs: TestNeeds | None = None,
+) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
     `find_needs` says where it looks for that.
     `version`: returns the version of a project that asks git for it, or an empty text. `targets`: the tests that will
-    run, if not all of them: modules that only other tests import are left out.
+    run, if not all of them: modules that only other tests import are left out. `needs`: what they need, if that is
+    known.
     """
     project = read_pyproject(files)
     tool_settings = project.get("tool", {})
@@ -72,7 +80,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     if not ("setup.py" in files or "project" in project or ("build-system" in project and described)):
         plugins = needed_plugins(files)
         return [shlex.join([*_PIP_INSTALL, *plugins])] if plugins else []
-    needs = find_needs(files, targets)
+    needs = needs or find_needs(files, targets)
     command = shlex.join(_PIP_INSTALL) + _EDITABLE + (f"'.[{needs.extra}]'" if needs.extra else ".")
     if needs.of_group:
         command = shlex.join([*shlex.split(command), *needs.of_group])

@@ -128,16 +128,19 @@ def needed_plugins(files: Mapping[str, bytes]) -> list[str]:
     return [*plugins, "pytest-django"] if django_variables(files) else plugins
 
 
-def find_added(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
-    """Return what a later state of a project or its tests requires, of distributions that the earlier one has not."""
-    existing = {distribution(requirement) for requirement in _all_requirements(old)}
-    added = {distribution(text): text for text in _all_requirements(new)}
+def find_added(old: Mapping[str, bytes], new: Mapping[str, bytes], old_needs: TestNeeds | None = None) -> list[str]:
+    """Return what a later state of a project or its tests requires, of distributions that the earlier one has not.
+
+    `old_needs`: what all tests of the earlier state need, if that is known.
+    """
+    existing = {distribution(requirement) for requirement in _all_requirements(old, old_needs or find_needs(old))}
+    added = {distribution(text): text for text in _all_requirements(new, find_needs(new))}
     return [text for name, text in added.items() if name[:1].isalnum() and name not in existing and not in_tree(text)]
 
 
-def _all_requirements(files: Mapping[str, bytes]) -> list[str]:
+def _all_requirements(files: Mapping[str, bytes], needs: TestNeeds) -> list[str]:
     """Return the requirements of a project, and those of its tests."""
-    project, needs = read_pyproject(files), find_needs(files)
+    project = read_pyproject(files)
     described = project.get("project", {})
     return [
         distribution(str(described.get("name", ""))),
