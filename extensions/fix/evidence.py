@@ -77,7 +77,7 @@ def gather_evidence(
     suite_after = run_again(project, backend, changed, suite_before, problem.tests, times=times)
     target = {test: [suite_before.outcome(test), suite_after.outcome(test)] for test in problem.tests}
     broken = [test for test in suite_before.passing if test not in suite_after.passing]
-    unnamed, broken_unnamed = break_unnamed(project, backend, changed, times=times)
+    unnamed = break_unnamed(project, backend, changed, times=times)
     faults = find_faults(files, diff)
     others = [
         test
@@ -92,12 +92,13 @@ def gather_evidence(
     )  # fmt: skip
     return {
         "targets": list(project.command.targets),
-        "unnamed": unnamed,
+        "unnamed": unnamed.files,
+        "unchecked": unnamed.unchecked,
         "suite_before": suite_before.counts,
         "suite_after": suite_after.counts,
         "target": target,
         "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
-        "regressions": sorted({*passing_unchanged(project, backend, broken, times=times), *broken_unnamed}),
+        "regressions": sorted({*passing_unchanged(project, backend, broken, times=times), *unnamed.broken}),
         "still_failing": _still_failing(project, backend, files, faults, others),
         "touches": [f"{fault.file}: {', '.join(fault.functions) or 'module level'}" for fault in faults],
         "size": readable(Patch.read(diff)).size._asdict(),
@@ -126,6 +127,8 @@ def find_doubts(evidence: Mapping[str, Any]) -> list[str]:
         doubts.append(
             f"no test runs {lines['changed'] - lines['run']} of {count_of(lines['changed'], 'changed statement')}"
         )
+    if unchecked := evidence.get("unchecked"):
+        doubts.append(f"whether it breaks {', '.join(evidence['unnamed'])} is not known ({unchecked})")
     if variants := evidence.get("variants"):
         doubts += [describe_accepted(variants)] * bool(variants["accepted"])
     return doubts

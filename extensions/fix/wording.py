@@ -47,7 +47,8 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
         f"{count_of(len(evidence['regressions']), 'regression')}"
     )
     if unnamed:
-        lines.append(f"Also run, because they import what it touches: {', '.join(unnamed)}")
+        result = f" (no result: {unchecked})" if (unchecked := evidence.get("unchecked")) else ""
+        lines.append(f"Also run, because they import what it touches: {', '.join(unnamed)}{result}")
     if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {count_of(unread, 'file')}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]

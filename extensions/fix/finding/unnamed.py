@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import can_be_named, is_below, is_test_file
@@ -20,24 +21,30 @@ Parts = tuple[str, ...]
 _MOST_FILES = 12
 
 
-def break_unnamed(
-    project: Project, backend: Backend, changed: Mapping[str, bytes | None], *, times: int
-) -> tuple[list[str], list[str]]:
-    """Run the unnamed test files that import what a change touches, and return them and their tests that it breaks.
+class UnnamedRun(NamedTuple):
+    """What the unnamed test files show that import what a change touches."""
 
-    Returns no files if they do not run within the time limit of the suite. Raises SandboxError.
-    """
+    files: list[str]
+    broken: list[str]
+    """Their tests that the change breaks."""
+    unchecked: str = ""
+    """Why nothing is known about their tests; empty if it is."""
+
+
+def break_unnamed(project: Project, backend: Backend, changed: Mapping[str, bytes | None], *, times: int) -> UnnamedRun:
+    """Run the unnamed test files that import what a change touches, with it and without it. Raises SandboxError."""
     files = list_unnamed(project, changed)
     if not files:
-        return [], []
+        return UnnamedRun([], [])
     try:
         after = run_suite(project, backend, changed, times=times, only=files)
         doubtful = sorted({path_of(test) for test in after.failing})
         passing = run_suite(project, backend, times=times, only=doubtful).passing if doubtful else frozenset()
-    except BenchmarkError:
-        return [], []
+    except BenchmarkError as error:
+        return UnnamedRun(files, [], str(error))
     importable = {path_of(test) for test in passing}
-    return files, sorted(test for test in after.failing if test in (importable if is_file(test) else passing))
+    broken = sorted(test for test in after.failing if test in (importable if is_file(test) else passing))
+    return UnnamedRun(files, broken)
 
 
 def list_unnamed(project: Project, changed: Collection[str]) -> list[str]:

@@ -231,6 +231,8 @@ def test_what_speaks_against_a_change() -> None:
             "variants": {"tried": 6, "accepted": ["a.py:3: x"]}
         },
     }
+    slow = evidence(unnamed=["c.py", "d.py"], unchecked="too slow")
+    assert find_doubts(slow) == ["whether it breaks c.py, d.py is not known (too slow)"]
     assert find_doubts(evidence(variants={"tried": 6, "accepted": []})) == []
     for doubt, fields in doubts.items():
         assert find_doubts(evidence(**fields)) == [doubt]
@@ -247,6 +249,10 @@ def test_what_speaks_against_a_change() -> None:
         ({"targets": ["tests/a.py", "b"]}, "Tests in tests/a.py, b, and no others: 2 passed"),
         ({"targets": ["tests/a.py"], "unnamed": ["tests/c.py"]}, "Tests in tests/a.py: 2 passed"),
         ({"targets": ["b"], "unnamed": ["c.py", "d.py"]}, "Also run, because they import what it touches: c.py, d.py"),
+        (
+            {"targets": ["b"], "unnamed": ["c.py"], "unchecked": "too slow"},
+            "Also run, because they import what it touches: c.py (no result: too slow)",
+        ),
     ],
 )
 def test_evidence_names_the_tests_that_it_rests_on(fields: dict[str, Any], start: str) -> None:

@@ -62,4 +62,15 @@ def test_a_change_breaks_what_passes_without_it(tmp_path: Path, content: str, br
     project = opened(tmp_path, "python -m pytest -p no:cacheprovider tests/test_add.py")
     changed = {"shop/cart.py": content.encode()}
     files = ["tests/test_scale.py", "tests/test_all.py"]
-    assert break_unnamed(project, usable("bubblewrap"), changed, times=2) == (files, broken)
+    assert break_unnamed(project, usable("bubblewrap"), changed, times=2) == (files, broken, "")
+
+
+@pytest.mark.slow
+def test_what_does_not_end_in_time_is_said(tmp_path: Path) -> None:
+    files = {**FILES, "tests/test_all.py": "import time\n\nimport shop\n\ntime.sleep(600)\n"}
+    command = "python -m pytest -p no:cacheprovider tests/test_add.py"
+    options = TestOptions(test=command, setup=(), timeout_s=2)
+    project = open_project(repository(tmp_path / "shop", files), options)
+    run = break_unnamed(project, usable("bubblewrap"), {"shop/cart.py": FILES["shop/cart.py"].encode()}, times=2)
+    assert run.files == ["tests/test_scale.py", "tests/test_all.py"] and not run.broken
+    assert "do not end within 2 s" in run.unchecked
