@@ -44,6 +44,8 @@ LEAST_SHARE = 0.02
 """A process that has used less than this share of the time of one processor is blocked."""
 MOST_PATIENCE = 3
 """The seconds of the processor that a process may use, as a multiple of those after which it may be blocked."""
+FEW_FAILING = 5
+"""A candidate after which so many failing tests still fail is not tried with the others."""
 MOST_FURTHER = 10
 """The most files that are reported without having been named."""
 _TEST_FILE = re.compile(r"(^|/)(tests?/|test_[^/]*$|conftest\.py$|site-packages/)|_test\.py$")
@@ -85,8 +87,7 @@ def own_runner() -> Any:
     spec: Any = importlib.util.find_spec("_pytest.runner")
     runner: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(runner)
-    # An exception must not stop in the debugger here.
-    runner.check_interactive_exception = lambda *_: False
+    runner.check_interactive_exception = lambda *_: False  # no debugger here
     return runner
 
 
@@ -111,7 +112,6 @@ def settle(item: Any) -> None:
         debugger.stop_tracing()
     sys.settrace(None)
     threading.settrace(None)
-    # The text of an exception should be short.
     item.config.option.tbstyle = "line"
     state = item.session._setupstate
     try:
@@ -351,9 +351,9 @@ def change(name: str, edits: list[Any], imports: list[str]) -> bool:
 def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, kept: list[list[int]]) -> Any:
     """Try each candidate (path, edits, imports), with tests that are so much work (see `spectrum`).
 
-    Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail]. If no
-    failing test passes, it is the index of the message with which the first fails. If the tests do not end, it is None,
-    or [failing tests that passed until then, None] if no other failed until then.
+    Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail], or if a
+    few failing tests all fail, the index of the message of the first. If the tests do not end, it is None, or [failing
+    tests that passed until then, None] if no other failed until then.
     """
     item = find_item()
     if item is None:
@@ -363,6 +363,8 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
     for name in names.values():
         functions_of(name)
     to_fix, passing = split(every_item(item), failing)
+    apart = -(-len(to_fix) // FEW_FAILING)  # the first few come from all of them
+    to_fix = [test for first in range(apart) for test in to_fix[first::apart]]
     to_keep = [test for first, end in kept for test in passing[first:end]]
     results: list[Any] = []
     messages: list[str] = []
@@ -379,7 +381,9 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
             settle(item)
             Meter(root, SPARE_STEPS + MOST_GROWTH * steps).start()
             fixed, message = 0, ""
-            for test in to_fix:
+            for number, test in enumerate(to_fix):
+                if number == FEW_FAILING and not fixed:
+                    break
                 passed, failure = run_item(test)
                 fixed += passed
                 message = message or failure

@@ -155,9 +155,9 @@ def pytest_runtest_protocol(item, nextitem):
 
 def pytest_exception_interact(node):
     failing = ["test_shop.py::test_one", "test_shop.py::test_two"]
-    fixed = [["shop.py", [[41, 42, "0"]], []]]
+    changes = [["shop.py", [[41, 42, "0"]], []], ["shop.py", [[41, 42, "2"]], []]]
     answer = probe.spectrum(["shop.py"], failing)
-    trials = probe.trials(fixed, failing, answer["effort"], answer["steps"], answer["kept"])
+    trials = probe.trials(changes, failing, answer["effort"], answer["steps"], answer["kept"])
     print("answer:", json.dumps([answer["lines"], trials["results"]]))
 """
 """Runs tests as the plug-in flaky does, and asks the probe where a test fails."""
@@ -168,4 +168,41 @@ def test_a_plug_in_that_runs_tests_itself_does_not_disturb_the_probe(tmp_path: P
     command = [sys.executable, "-m", "pytest", "-s", "-x", "-p", "no:cacheprovider"]
     printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
     lines, results = json.loads(printed.partition("answer:")[2].partition("\n")[0])
-    assert lines == {"shop.py": [[1, 2, 1], [2, 2, 1]]} and results == [[2, 0]]
+    assert lines == {"shop.py": [[1, 2, 1], [2, 2, 1]]} and results == [[2, 0], 0]
+
+
+MANY = """
+import json
+from stackrank.extensions.repair import probe
+from shop import total
+import pytest
+
+@pytest.mark.parametrize("count", range(12))
+def test_total(count):
+    with open("run.txt", "a") as file:
+        file.write(f"{count} ")
+    assert total([1, count]) == 1 + count
+"""
+MANY_PLUG_IN = """
+import json, os
+from stackrank.extensions.repair import probe
+
+def pytest_exception_interact(node):
+    failing = [item.nodeid for item in node.session.items]
+    changes = [["shop.py", [[41, 42, text]], []] for text in ("2", "0")]
+    ran = []
+    for change in changes:
+        os.path.exists("run.txt") and os.remove("run.txt")
+        result = probe.trials([change], failing, 1, 20_000, [])["results"][0]
+        ran.append([result, sorted(map(int, open("run.txt").read().split()))])
+    print("answer:", json.dumps(ran))
+"""
+
+
+def test_of_many_failing_tests_a_few_say_whether_a_change_is_worth_a_try(tmp_path: Path) -> None:
+    write(tmp_path, {"shop.py": SHOP, "test_shop.py": MANY, "conftest.py": MANY_PLUG_IN})
+    command = [sys.executable, "-m", "pytest", "-s", "-x", "-p", "no:cacheprovider"]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    useless, useful = json.loads(printed.partition("answer:")[2].partition("\n")[0])
+    assert useless == [0, [0, 1, 3, 6, 9]]
+    assert useful == [[12, 0], list(range(12))]
