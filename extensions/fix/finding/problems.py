@@ -71,7 +71,8 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     if not suite.failing:
         return []
     # A single test needs no grouping, and measuring a suite takes longer than running it.
-    spectrum = _spectrum(project, backend, say) if len(suite.failing) > 1 else None
+    near = project.targets_of(suite.failing) if suite.is_long else ()
+    spectrum = _spectrum(project, backend, near, say) if len(suite.failing) > 1 else None
     groups: dict[tuple[str, ...], list[str]] = {}
     for test in sorted(suite.failing):
         place = spectrum and _place(project.files, spectrum.failures.get(test, ()))
@@ -182,9 +183,9 @@ def measured(project: Project, backend: Backend, files: Mapping[str, bytes], onl
         return measure_suite(sandbox, files, command, project.timeout_s * MEASURED_TIMES)
 
 
-def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
+def _spectrum(project: Project, backend: Backend, only: Sequence[str], say: Say) -> Spectrum | None:
     try:
-        return measured(project, backend, project.files)
+        return measured(project, backend, project.files, only)
     except Unmeasured as error:
         say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.lacking import Lacking
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
-from stackrank.wording import count_of
+from stackrank.wording import count_of, duration
 
 _OUTSIDE = re.compile(
     r"Read-only file system|\[Errno 30\]|PermissionError: \[Errno 13\]"
@@ -34,6 +35,8 @@ _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILI
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
 _LONG_S = 60.0
+_FEW_FILES = 5
+"""A message names at most this many."""
 _FURTHER_RUNS = 3
 """How many more runs of a suite a problem may take: measured before and after the fix, and run with it."""
 
@@ -60,6 +63,8 @@ class Suite:
     """Test files that need a module that is not installed, each with the reason."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """Test -> why its outcome says nothing about the program: it depends on the surroundings, or its id changes."""
+    is_long: bool = False
+    """Whether one run takes so long that whatever can do without a run of the whole suite should."""
 
     def outcome(self, test: str) -> str:
         """Return the outcome of a test or, for a file that can be imported, of its tests: `passed` if all passed."""
@@ -101,31 +106,42 @@ def run_suite(
     only: Sequence[str] = (),
     say: Say = silent,
 ) -> Suite:
-    """Run the suite, and the files of what does not pass again, so that these run `times` times, each in a new sandbox.
+    """Run the suite, and the files of what may be the program's fault again, so that these run `times` times, each in a
+    new sandbox.
 
     `changed`: files with new content, None for deleted files; `only`: run only these files or tests; `say`: is told if
     a run takes long. Raises BenchmarkError if the suite gives no result, SandboxError.
     """
     started = time.monotonic()
     first = _run(project, backend, changed or {}, only)
-    if (seconds := time.monotonic() - started) > _LONG_S:
-        say(
-            f"{project.name}: one run of its tests takes {seconds:.0f} s, and finding and checking fixes takes up to "
-            f"{1 + _FURTHER_RUNS} of them: name fewer tests with --test if that is too long"
-        )
-    report = first[0]
-    doubtful = {test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")}
-    doubtful |= {_import_error(error, project.files)[0] for error in report.collect_errors}
+    seconds = time.monotonic() - started
+    # What fails for a lack of something is set aside, however often it runs.
+    doubtful = {*_combine_runs([first], project.files, project.submodules).failing}
+    doubtful |= {test for test, outcome in first[0].outcomes.items() if outcome == "missing"}
+    if seconds > _LONG_S:
+        say(_explain_time(project, seconds, doubtful))
     again = _repeat(project, backend, changed or {}, first, doubtful, times - 1)
-    suite = _combine_runs([first, *again], project.files, project.submodules)
+    suite = replace(_combine_runs([first, *again], project.files, project.submodules), is_long=seconds > _LONG_S)
     files = {path_of(test) for test in doubtful}
-    if all(path_of(test) in files for test in report.outcomes):
+    if all(path_of(test) in files for test in first[0].outcomes):
         return suite
     alone = {test for test in suite.flaky if all(other.outcomes.get(test) in PASSED for other, _ in again)}
     return replace(
         suite,
         flaky=tuple(test for test in suite.flaky if test not in alone),
         lacking={**suite.lacking, **dict.fromkeys(alone, _AFTER_OTHERS)},
+    )
+
+
+def _explain_time(project: Project, seconds: float, failing: Collection[str]) -> str:
+    """Say how long a run takes, and how it takes less time."""
+    files = sorted({path_of(test) for test in failing})
+    remedy = "name fewer tests with --test"
+    if 0 < len(files) <= _FEW_FILES:
+        remedy += f", such as --test {shlex.quote(project.command.on(files))} for what may fail because of the program"
+    return (
+        f"{project.name}: one run of its tests takes {duration(seconds)}, and finding and checking fixes takes up to "
+        f"{1 + _FURTHER_RUNS} of them: {remedy}, if that is too long"
     )
 
 
@@ -250,12 +266,12 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
             unread.append(f"{file}: {message} (its package is not installed: name the folder {place} as the project)")
         elif lacking.lacks_module(message):
             unread.append(f"{file}: {message}")
-        elif not all(file in messages for messages in errors):
-            flaky.append(file)
         elif reason := lacking.explain_file(message):
             reasons[file] = reason
         elif _OUTSIDE.search(message):
             not_isolated.append(file)
+        elif not all(file in messages for messages in errors):
+            flaky.append(file)
         else:
             failing[file] = message
     return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), reasons)
