@@ -96,7 +96,7 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
         if name not in (extra, group)
         for requirement in requirement_lines(requirements)
     ]
-    optional += [*_tox_requirements(files, tool_settings), *_nox_requirements(files.get("noxfile.py", b""))]
+    optional += [*tox_requirements(files), *_nox_requirements(files.get("noxfile.py", b""))]
     optional += [
         requirement for name in (*_FILES, *_DEV_FILES) if name != file for requirement in lines_of_file(files, name)
     ]
@@ -168,11 +168,11 @@ def extra_of_tests(extras: Collection[str]) -> str:
     return _first(_EXTRAS, extras)
 
 
-def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
+def tox_requirements(files: Mapping[str, bytes]) -> list[str]:
     """Return what tox installs for every environment. `py311: name` is for an environment of that name alone."""
     listed = [
         requirement
-        for settings in _tox_settings(files, tool)
+        for settings in _tox_settings(files, read_pyproject(files).get("tool", {}))
         for requirement in requirement_lines(settings.get("deps"))
     ]
     return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.benchmarks.python_project.too_new import describe_older
 from stackrank.env.benchmarks.testfiles import can_be_named
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
@@ -329,6 +330,7 @@ def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None]
                 "or name the folder of the package that has them"
             )
         remedy = "name the test command with --test, and install what they need with --setup and --require"
+        remedy += describe_older(reason, files)
         if settings := re.search(rf"{re.escape(sandbox.root)}/?(\S+\.(?:toml|cfg|ini)):", reason):
             remedy = f"correct {settings[1]}, which pytest cannot read, and commit it"
         if "hookspec" in reason:

@@ -1,0 +1,42 @@
+"""Packages that are newer than a program, and the version with which it was tested."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+
+from stackrank.env.benchmarks.python_project.requirements import distribution, tox_requirements
+
+_LACKING = re.compile(
+    r"cannot import name .*? from '(\w+)|module '(\w+)[\w.]*' has no attribute|No module named '(\w+)\."
+)
+"""Matches the error of a program that uses what a package does not have; one of the groups names the package."""
+_DESCRIPTIONS = ("setup.py", "setup.cfg", "pyproject.toml")
+
+
+def describe_older(reason: str, files: Mapping[str, bytes]) -> str:
+    """Return the end of a sentence that says which older package to name, if an import failed for the lack of one.
+
+    `reason`: how it failed. Empty if the package is part of the project, or it failed for another reason.
+    """
+    lacking = _LACKING.search(reason)
+    package = next(filter(None, lacking.groups()), "") if lacking else ""
+    if not package or any(f"/{package}/" in f"/{path}" or f"/{path}".endswith(f"/{package}.py") for path in files):
+        return ""
+    if package in sys.stdlib_module_names:
+        return "; Python may be too new for this commit, so name an older one with --python"
+    version = _tested_version(files, package)
+    example = f", as in --require '{version}'" if version else ""
+    return f"; {package} may be too new for this commit, so name a version of its time{example}"
+
+
+def _tested_version(files: Mapping[str, bytes], package: str) -> str:
+    """Return the newest version of a package for which tox tests a project, or a classifier; empty if none does."""
+    tested = [text for text in tox_requirements(files) if distribution(text) == distribution(package)]
+    if bounded := [text for text in tested if re.search(r"[<=~]", text)]:
+        return bounded[-1]
+    classifier = re.compile(rf"Framework :: {re.escape(package)} :: (\d+)\.(\d+)", re.IGNORECASE)
+    described = "\n".join(files.get(path, b"").decode("utf-8", "replace") for path in _DESCRIPTIONS)
+    versions = [(int(major), int(minor)) for major, minor in classifier.findall(described)]
+    return f"{package}<{max(versions)[0]}.{max(versions)[1] + 1}" if versions else ""

@@ -1,0 +1,38 @@
+"""A package that is too new for a commit is named, with the version that the project was tested with."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.env.benchmarks.python_project.too_new import describe_older
+
+TOX = b"""[testenv]
+deps =
+    nose
+    django19: Django>=1.9,<1.10
+    django20: Django>=2.0,<2.1
+"""
+SETUP = b"""setup(classifiers=[
+    'Framework :: Django', 'Framework :: Django :: 1.11', 'Framework :: Django :: 2.0', 'Framework :: Wagtail :: 3',
+])
+"""
+MOVED = "ImportError: cannot import name 'python_2_unicode_compatible' from 'django.utils.encoding' (/opt/encoding.py)"
+
+
+@pytest.mark.parametrize(
+    ("reason", "files", "remedy"),
+    [
+        (MOVED, {"tox.ini": TOX, "setup.py": SETUP}, "--require 'Django>=2.0,<2.1'"),
+        (MOVED, {"setup.py": SETUP}, "--require 'django<2.1'"),
+        (MOVED, {}, "django may be too new"),
+        ("ModuleNotFoundError: No module named 'django.utils.six'", {"setup.py": SETUP}, "--require 'django<2.1'"),
+        ("AttributeError: module 'yaml' has no attribute 'load_all_old'", {}, "yaml may be too new"),
+        ("ImportError: cannot import name 'Mapping' from 'collections' (/python3.11/collections)", {}, "--python"),
+        ("ModuleNotFoundError: No module named 'django'", {"setup.py": SETUP}, ""),
+        (MOVED, {"django/utils/encoding.py": b""}, ""),
+        ("AssertionError: assert 1 == 2", {"setup.py": SETUP}, ""),
+    ],
+)
+def test_a_package_that_is_too_new_is_named(reason: str, files: dict[str, bytes], remedy: str) -> None:
+    sentence = describe_older(reason, files)
+    assert remedy in sentence and bool(remedy) == bool(sentence)
