@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -38,6 +38,9 @@ MOST_FAILING = 25
 """A bug that breaks more tests than this is too obvious."""
 _SLOW_FILES_S = 5.0
 """If the tests of the files take longer than this while they are measured, tests are named instead of files."""
+_LEAST_LIMIT_S = 10.0
+_MOST_GROWTH = 20
+"""Tests that take this many times as long as they do without a bug, and `_LEAST_LIMIT_S` besides, hang."""
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line \d+, in (?P<function>\S+)', re.M)
 LEADS = "the traceback leads to it"
 NAMED = "the traceback names its file"
@@ -82,7 +85,7 @@ class Project:
     command: TestCommand
     reach: Reach
     timeout_s: float
-    """Seconds that a test run of a task may take. A candidate has to make do with half of them."""
+    """Seconds that a test run of a task may take. A candidate has to make do with half of them or less."""
     deep: bool = False
     """Whether only a fault far from its failure is wanted, as `env.difficulty` measures it."""
     proved_later: bool = False
@@ -106,7 +109,8 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     near_tests = _targets(project, candidate, reaching, by_name=True)
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
-    first = sandbox.test(project.command.on(near_tests, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
+    limit_s = time_limit(project, reaching)
+    first = sandbox.test(project.command.on(near_tests, "-x", "--tb=native"), limit_s, key, score=False)
     report = parse(first.report, key) if first.report else TestReport()
     if first.timed_out:
         return Verified(candidate.key, "the tests hang")
@@ -122,7 +126,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
         sandbox.put(files, fresh=True)
         key = os.urandom(32)
         # Tracebacks decide nothing, and formatting many takes longer than the tests.
-        result = sandbox.test(f"{command} --tb=no", project.timeout_s / 2, key, score=True, every=True)
+        result = sandbox.test(f"{command} --tb=no", limit_s, key, score=True, every=True)
         report = parse(result.report, key) if result.report else TestReport()
         if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
             return Verified(candidate.key, "the test run does not finish")
@@ -150,6 +154,14 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     if problem := shallow(measured):
         return Verified(candidate.key, problem)
     return replace(verified, difficulty=measured.label)  # type: ignore[arg-type]
+
+
+def time_limit(project: Project, tests: Collection[str]) -> float:
+    """Return the seconds that the files of these tests may take with a bug, at most half of those of a task."""
+    files = {path_of(test) for test in tests}
+    times = zip(project.reach.tests, project.reach.seconds, strict=True)
+    usual_s = sum(seconds for test, seconds in times if path_of(test) in files)
+    return min(project.timeout_s / 2, _LEAST_LIMIT_S + _MOST_GROWTH * usual_s)
 
 
 def shallow(measured: Difficulty) -> str:

@@ -20,7 +20,7 @@ from stackrank.extensions.authoring.inject.candidates import Mutant, find_candid
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
 from stackrank.extensions.authoring.inject.reach import Reach
-from stackrank.extensions.authoring.inject.verify import Verified
+from stackrank.extensions.authoring.inject.verify import Project, Verified, time_limit
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 from tests.fixtures.env import source, usable
 from tests.support.waiting import run_out
@@ -252,6 +252,14 @@ def test_the_rest_of_a_file_stays_as_it_is() -> None:
             candidate for candidate in find_candidates({"a.py": text}, reach, 0) if candidate.operator == "boundary"
         ]
         assert mutant.source() == text.replace(b"<", b"<=")
+
+
+def test_tests_hang_that_take_many_times_as_long_with_a_bug() -> None:
+    tests = ("test_a.py::test_x", "test_a.py::test_y", "test_b.py::test_z")
+    reach = Reach(tests, (0.25, 0.25, 4.0), (), {})
+    project = Project({}, TestCommand.of("pytest", []), reach, timeout_s=120.0)
+    limits = [time_limit(project, reaching) for reaching in (tests[:1], tests[:2], tests[2:], tests)]
+    assert limits == [20.0, 20.0, 60.0, 60.0]
 
 
 def test_every_operator_has_an_example() -> None:
