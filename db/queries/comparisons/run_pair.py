@@ -165,7 +165,8 @@ def pair_sentence(
         quiet = "any entrant" if not clear else f"{calm} of {count_of(len(entrants), 'entrant')}"
         unclear = claim(None, None, above="", below="", between=f"for {quiet}")
         parts.append(in_sentence(unclear) if clear else unclear)
-    return f"{'; '.join(parts)}; results per entrant and task: {len(worse):,} worse, {len(better):,} better."
+    pairs = count_of(len(worse), "pair of an entrant and a task", "pairs of an entrant and a task")
+    return f"{'; '.join(parts)}; {pairs} got worse, {len(better):,} got better."
 
 
 def _by_size(row: Mapping[str, Any]) -> float:
