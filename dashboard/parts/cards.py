@@ -17,7 +17,7 @@ _WINDOW = component("window", "lib/window.js")
 _WIDTH = "width_of_the_window"
 _NARROWEST, _USUAL = 330, 100
 """Pixels that a table has on a phone, and those of a column that states no width."""
-_MOST_OPEN = 50
+_MOST_OPEN = 10
 _LONG = 30
 """Characters of a text that explains itself, and gets a line of its own."""
 

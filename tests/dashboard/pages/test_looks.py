@@ -168,6 +168,6 @@ def test_a_card_shows_what_a_row_of_its_table_does() -> None:
     assert "Cost" not in first and "Labels" not in first and "task_id" not in first
     assert f"<p>{'It ' * 20}</p>" in first
     assert (
-        html.count("<article>") == 60 and "<summary>10 more</summary>" in html and 'aria-label="&lt;Tasks&gt;"' in html
+        html.count("<article>") == 60 and "<summary>50 more</summary>" in html and 'aria-label="&lt;Tasks&gt;"' in html
     )
     assert len(app.dataframe) == 1
