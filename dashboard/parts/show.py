@@ -260,7 +260,8 @@ def grid(
         shown = neutral[[column for column in neutral if column not in hidden]]
         several = options.get("selection_mode") == "multi-row"
         asked = (options.get("alt", ""), options.get("key"), options.get("on_select"))
-        drawn = cards.draw(shown, configuration, writers, places, *asked, several=several)
+        unlinked = {name: kind for name, kind in writers.items() if name not in places}
+        drawn = cards.draw(shown, configuration, unlinked, places, *asked, several=several)
         if drawn:
             return drawn
     for column, addresses in places.items():
