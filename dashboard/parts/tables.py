@@ -23,7 +23,7 @@ TOOL_SETS_PAGE = "app_pages/tool_sets.py"
 TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
-_STORY = 600
+_STORY = 612
 """Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
