@@ -3,7 +3,7 @@
     python -m tests.bench.scenarios.big_database FILE [--episodes N] [--steps N]
 
 Rows are written in bulk, past the store: what matters is their number and size, and that totals, milestones and
-failure points agree with each other. The first episode has 1,001 steps.
+failure points agree with each other. The first episode has 1,001 steps, and a run of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -72,16 +72,16 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
     ]
     mean = steps / episodes - 1
     limit = max(5, round(1.25 * mean))
-    most = _spent(limit)
-    limits = {"steps": limit, "tokens": most["tokens_in"] + most["tokens_out"], "cost_usd": most["cost_usd"]}
+    limits = _limits(limit)
     cells = [(task, entrant) for task in benchmark.task_ids.values() for entrant in entrants]
-    runs = [
-        store.create_run(
-            name=f"nightly-{n:03}",
+
+    def create_run(name: str, seed: int, limits: Mapping[str, Any], **series: Any) -> int:
+        return store.create_run(
+            name=name,
             benchmark_id=benchmark.id,
             spec={
                 "benchmark": "bugs",
-                "seed": n,
+                "seed": seed,
                 **limits,
                 "entrants": [
                     {"agent": "tool_calls", "model": _MODELS[number // 2], "tools": _TOOL_SETS[number % 2]}
@@ -90,18 +90,21 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             },
             conditions=CONDITIONS | limits,
             versions={"stackrank": "0.1.0", "python": "3.11"},
-            leaderboard="nightly",
-            tags=["nightly"],
             owner="ada",
+            **series,
         )
-        for n in range(-(-episodes // len(cells)))
-    ]
+
+    # The long trace is in no series, where its tokens and cost would stand out from all others.
+    runs = [create_run("long-trace", 0, _limits(LONG_TRACE - 1))]
+    nights = range(-(-(episodes - 1) // len(cells)))
+    series = {"leaderboard": "nightly", "tags": ["nightly"]}
+    runs += [create_run(f"nightly-{night:03}", night, limits, **series) for night in nights]
     remaining, dice = episodes, random.Random(11)
     debugging = {entrant for n, entrant in enumerate(entrants) if _has_debugger(n)}
     first_day = now() - timedelta(days=len(runs))
     for number, run in enumerate(runs):
         at = first_day + timedelta(days=number)
-        part = cells[:remaining]
+        part = cells[: remaining if number else 1]
         rows = [
             _episode(dice, run, task, entrant, (mean, limit), at, debugs=entrant in debugging) for task, entrant in part
         ]
@@ -168,6 +171,12 @@ def _add_steps(engine: Engine, debugging: set[int]) -> None:
         rare = [(RARE_TOOL, episode) for episode in range(first, end) if episode % 1_000 == 0]
         connection.exec_driver_sql(_USE, rare or [(RARE_TOOL, first)])
         connection.commit()
+
+
+def _limits(steps: int) -> dict[str, Any]:
+    """Return the limits that an episode of so many steps reaches."""
+    most = _spent(steps)
+    return {"steps": steps, "tokens": most["tokens_in"] + most["tokens_out"], "cost_usd": round(most["cost_usd"], 4)}
 
 
 def _has_debugger(entrant: int) -> bool:
