@@ -1,8 +1,8 @@
 """Screenshots of every page with four data sets: `python -m tests.dashboard.screenshots FOLDER`, or `make screenshots`.
 
-FOLDER/DATA/NAME-SCHEME-WIDTH.png is what a person sees of a page who scrolls down; FOLDER/DATA/sheets/NAME.png shows
-all pictures of a page together. Ends with 1 where a page shows an exception, writes errors to the console, or is wider
-than its window.
+FOLDER/DATA/NAME-SCHEME-WIDTH.png is what a person sees of a page who scrolls down, on a phone if it is narrow;
+FOLDER/DATA/sheets/NAME.png shows all pictures of a page together. Ends with 1 where a page shows an exception, writes
+errors to the console, or is wider than its window.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -31,6 +32,8 @@ from tests.dashboard.traces import add_many
 from tests.support.shop import SECOND_FIX, proposal_row
 
 _PHONE = 390
+_PHONES = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+"""What the browser of a phone calls itself, by which a page knows it before it is drawn."""
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (_PHONE, 844))
 FEW = (SIZES[0], SIZES[3])
 """Sizes of the pictures of other data than the demo's."""
@@ -161,16 +164,18 @@ def shoot(
 ) -> list[str]:
     """Write the pictures of these pages; says what is wrong with them."""
     wrong: list[str] = []
-    for scheme in SCHEMES:
-        context = browser.new_context(base_url=address, color_scheme=scheme)  # type: ignore[arg-type]
+    for scheme, is_phone in product(SCHEMES, (False, True)):
+        device_sizes = [size for size in sizes if (size[0] == _PHONE) == is_phone]
+        agent = _PHONES if is_phone else None
+        context = browser.new_context(base_url=address, color_scheme=scheme, user_agent=agent)  # type: ignore[arg-type]
         page = context.new_page()
         page.set_default_timeout(120_000)
         opens_for_certain(page)
         errors: list[str] = []
         page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
         for name, path in paths.items():
-            for width, height in sizes:
-                if width in (sizes[0][0], _PHONE):  # a window changes its width, a phone does not
+            for place, (width, height) in enumerate(device_sizes):
+                if not place:  # a window changes its width later, a phone does not
                     page.set_viewport_size({"width": width, "height": height})
                     prepare()
                     page.goto(path)
