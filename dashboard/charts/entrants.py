@@ -33,7 +33,9 @@ _COST_ROWS = 9
 _PLOT_HEIGHT = 400
 """Pixels between the axis and the top of the figure with that many rows, about."""
 _ASIDE, _ABOVE = 30, 12
-"""Pixels from a mark to its name, which does not lie on the line that goes to the right."""
+"""Pixels from a mark to its name."""
+_NAME = 0.2
+"""The room for names on either side of all marks, as a share of the distance between these."""
 _LEDGE = 0.02
 """So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
@@ -43,7 +45,8 @@ _NARROW = 0.5
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     """Plot the cost of a counted episode against the rate; the line joins the entrants that nobody beats on both.
 
-    The axes begin and end where the entrants do, so that these fill the figure.
+    The axes begin and end where the entrants do, so that these fill the figure. The line crosses no name: those of the
+    entrants that it joins are above it, on their left, where no mark is; all others are below it.
     """
     priced = [(row["cost_per_episode"], row) for row in rows if row["cost_per_episode"] and row["rate"] is not None]
     figure = go.Figure()
@@ -55,7 +58,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     if len(front) > 1:
         x, y = zip(*front, strict=True)
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
-        figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
     rates = [row["rate"] for _, row in priced]
     bottom, top = (min(rates) - _MARGIN, max(rates) + _MARGIN) if rates else (0.0, 1.0)
     for cost, row in priced:
@@ -71,6 +74,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             },
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
+            name=plain_label(row["entrant"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"
             "<extra></extra>",
         )
@@ -79,17 +83,20 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
     costs = [cost for cost, _ in priced] or [1.0]
     low, high = math.log10(min(costs)), math.log10(max(costs))
-    middle = 10 ** ((low + high) / 2)
     # Costs that are nearly equal have an axis on which equal distances are equal.
     is_logarithmic = high - low > _NARROW
     for (cost, row), height in zip(priced, _apart(rates, _LABEL * (top - bottom)), strict=True):
+        lift = (row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT
+        lift += -_ABOVE if (cost, row["rate"]) in front else _ABOVE
+        name_rate = row["rate"] - lift * (top - bottom) / _PLOT_HEIGHT
+        side = -1 if (cost, row["rate"]) in front else _free_side(cost, name_rate, priced, _NAME * (high - low))
         figure.add_annotation(
             x=math.log10(cost) if is_logarithmic else cost,
             y=row["rate"],
             text=plain_label(row["entrant"]),
-            ax=_ASIDE if cost <= middle else -_ASIDE,
-            ay=(row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT - _ABOVE,
-            xanchor="left" if cost <= middle else "right",
+            ax=side * _ASIDE,
+            ay=lift,
+            xanchor="left" if side > 0 else "right",
             showarrow=True,
             arrowhead=0,
             arrowwidth=0.7,
@@ -99,7 +106,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         )
     if priced:
         ticks = _ticks(low, high)
-        margin = max(0.02, 0.1 * (high - low))
+        margin = max(0.02, _NAME * (high - low))
         ends = low - margin, high + margin
         figure.update_xaxes(
             range=ends if is_logarithmic else [10**end for end in ends],
@@ -119,11 +126,21 @@ def _ticks(low: float, high: float) -> list[float]:
     if high - low > _NARROW:
         powers = range(math.floor(low) - 1, math.ceil(high) + 2)
         return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    least = max((10**high - 10**low) / 6, 0.0001)
+    least = max((10**high - 10**low) / 3, 0.0001)
     power = 10.0 ** math.floor(math.log10(least))
     step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= 0.999 * least)
     first = max(1, math.floor(10**low / step) - 1)
     return [step * place for place in range(first, math.ceil(10**high / step) + 3)]
+
+
+def _free_side(cost: float, rate: float, priced: Sequence[tuple[float, Mapping[str, Any]]], reach: float) -> int:
+    """Return on which side of a mark, 1 for the right and -1 for the left, a name at this rate meets fewer intervals.
+
+    `reach`: how far the name reaches from the mark, as a power of ten; its begin is a sixth of that.
+    """
+    distances = (math.log10(other / cost) for other, row in priced if row["ci_low"] <= rate <= row["ci_high"])
+    met = [distance for distance in distances if reach / 6 < abs(distance) < reach]
+    return 1 if 2 * sum(distance > 0 for distance in met) <= len(met) else -1
 
 
 def _apart(heights: Sequence[float], least: float) -> list[float]:

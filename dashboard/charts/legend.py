@@ -21,17 +21,20 @@ class Entry(NamedTuple):
 
 
 def of_plotly(figure: go.Figure) -> list[Entry]:
-    """Take the legend out of a figure. A trace names the mark of its line in `meta` if another trace draws that."""
+    """Take the names out of a figure. A trace names the mark of its line in `meta` if another trace draws that."""
     entries = []
     for trace in figure.data:
         if trace.showlegend is False or not trace.name:
             continue
         if trace.type == "bar":  # names were escaped for Plotly, which interprets some HTML
             entries.append(Entry(trace.name, trace.marker.color, hatched=bool(trace.marker.pattern.shape)))
+        elif trace.mode == "markers":
+            entries.append(Entry(trace.name, trace.marker.color, trace.marker.symbol))
         else:
             mark = trace.meta or trace.marker.symbol
             entries.append(Entry(trace.name, trace.line.color, mark, trace.line.dash or "solid"))
     figure.update_layout(showlegend=False)
+    figure.layout.annotations = ()
     return entries
 
 

@@ -72,8 +72,8 @@ def dash_of(entrant_id: int) -> str:
 def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: Any) -> Any:
     """Draw a Plotly figure or a Vega-Lite specification; return what Streamlit returns.
 
-    A Plotly figure has a button that saves it as a scalable drawing, named after its key. On a phone, the legend is
-    text above the figure.
+    A Plotly figure has a button that saves it as a scalable drawing, named after its key. On a phone, a legend above
+    the figure has its names, which would cover what is drawn.
     """
     if isinstance(figure, dict):
         if cards.are_needed():
@@ -81,7 +81,7 @@ def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: A
             if entries:
                 legend.draw(entries)
         return st.vega_lite_chart(spec=figure, key=key, alt=alt, width="stretch", **options)
-    if cards.are_needed() and figure.layout.showlegend:
+    if cards.are_needed():
         legend.draw(legend.of_plotly(figure))
     saved = {"format": "svg", "filename": f"stackrank_{key}", "width": _SAVED_WIDTH, "height": figure.layout.height}
     config = {"toImageButtonOptions": saved, "displaylogo": False}
