@@ -53,6 +53,7 @@ def program(episode_id: int) -> None:
 def about() -> None:
     """Draw what the task asks for, its program, and what people say of it."""
     if task["statement"]:
+        st.subheader("Statement")
         st.code(task["statement"], language=None, wrap_lines=True)
     if task["episodes"]:
         with st.expander("Program and known fix", icon=":material/code:", type="compact", on_change="rerun") as box:
@@ -78,7 +79,7 @@ def entrants() -> None:
         {
             "Entrant": [side["entrant"] for side in sides],
             "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
-            "Rate": [show.in_percent(side["rate"]) for side in sides],
+            "Rate": [side["rate"] for side in sides],
             "Resolved": [
                 wording.part_of(side["resolved"], played) if (played := side["resolved"] + side["unresolved"]) else ""
                 for side in sides
@@ -91,7 +92,7 @@ def entrants() -> None:
     show.grid(
         show.telling(frame, "Errors"),
         about=sides,
-        column_config={"Rate": columns.rate_bar(), "Attempts": oldest, "Resolved": resolved},
+        column_config={"Attempts": oldest, "Rate": columns.share(), "Resolved": resolved},
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]

@@ -15,7 +15,7 @@ from stackrank.dashboard.browser.modules import component, packed
 
 _WINDOW = component("window", "lib/window.js")
 _WIDTH = "width_of_the_window"
-_NARROWEST, _USUAL = 330, 100
+_NARROWEST, _USUAL = 350, 100
 """Pixels that a table has on a phone, and those of a column that states no width."""
 _MOST_OPEN = 10
 _LONG = 30

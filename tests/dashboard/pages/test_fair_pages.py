@@ -23,7 +23,7 @@ def test_pages_count_errors_as_failures(visit: Any, tmp_path: Path) -> None:
     assert "counted as failures" not in texts(app) and "errors: one 30" in texts(app)
     task = queries.tasks(store.engine, "bugs")[0]["id"]
     page = visit(url, "task", id=str(task), errors="as-failures")
-    assert page.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
+    assert page.dataframe[0].value["Rate"].tolist() == [1.0, 0.0]
     assert len(page.dataframe[1].value) == 2 and "Counts above" not in page.dataframe[1].value, "all of them do"
     assert queries.describe_scope(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
 
