@@ -9,7 +9,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, show
+from stackrank.dashboard.parts import cards, columns, show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
 from stackrank.db.queries.explanation.findings import Cause
@@ -87,7 +87,7 @@ def entrants() -> None:
     """Draw by how much each entrant became better or worse."""
     rows = comparison["entrants"]
     st.subheader("By entrant", anchor=False)
-    table, figure = st.columns((5, 3))
+    table, figure = cards.beside((5, 3))
     with table:
         show.grid(
             [

@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, effort, show
+from stackrank.dashboard.parts import cards, columns, effort, show
 from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
@@ -240,7 +240,7 @@ def categories() -> None:
         for row in flat
     ]
     st.markdown(f"**{show.escaped(clear_categories(rows))}**")
-    numbers, drawing = st.columns(2)
+    numbers, drawing = cards.beside()
     with numbers:
         show.grid(lines, column_config=_PAIRED, alt="Difference by category")
         show.csv_button(flat, name="compare_categories", key="cmp_categories")

@@ -150,11 +150,7 @@ def episodes() -> None:
     show.csv_button(rows, name=f"task_{task_id}_episodes", key="task_episodes")
 
 
-# A phone has what the task asks for on top, a wide window beside the results.
-if cards.are_needed():
-    aside, results = st.container(), st.container()
-else:
-    results, aside = st.columns((5, 3), gap="medium")
+results, aside = cards.beside((5, 3), gap="medium")
 with aside:
     about()
 with results:

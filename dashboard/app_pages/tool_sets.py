@@ -12,7 +12,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, effort, show
+from stackrank.dashboard.parts import cards, columns, effort, show
 from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
@@ -47,12 +47,14 @@ def worth() -> None:
         return
     lines = ask(queries.side_by_side, pairs, scope)
     compared = [row for row in lines if row["base"]]
-    numbers, figure = st.columns(2)
-    with numbers:
-        if len(pairs) > 1:
-            st.markdown(f"**{show.escaped(queries.tools_headline(pairs))}**")
+    if len(pairs) > 1:
+        st.markdown(f"**{show.escaped(queries.tools_headline(pairs))}**")
+        numbers, figure = cards.beside()
+        with numbers:
             _differences(compared)
-        else:
+    else:
+        numbers, figure = st.columns(2)
+        with numbers:
             show.comparison(pairs[0])
     with figure:
         _figure(compared)
@@ -215,7 +217,7 @@ def use() -> None:
             f"over {count_of(most['played'], 'counted episode')}."
         )
     )
-    numbers, figure = st.columns(2)
+    numbers, figure = cards.beside()
     with figure:
         charts.draw(charts.tool_calls(tool_rows), key="ts_calls", alt="Calls of each tool in an episode, by phase")
         st.caption(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from stackrank import wording
 from stackrank.dashboard.browser.modules import component, packed
@@ -41,6 +42,14 @@ def _width() -> str:
     """Return how wide the window is; until it has said so, a phone is known by what its browser calls itself."""
     is_phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
     return str(st.session_state.get(_WIDTH, "narrow" if is_phone else "wide"))
+
+
+def beside(widths: Sequence[int] = (1, 1), gap: Literal["small", "medium"] = "small") -> Sequence[DeltaGenerator]:
+    """Return places for a table and, on its right, for what sums it up; on a phone, that comes first."""
+    if are_needed():
+        first, second = st.container(), st.container()
+        return second, first
+    return st.columns(widths, gap=gap)
 
 
 def width_of(names: Sequence[str], configuration: Mapping[str, Any]) -> int:
