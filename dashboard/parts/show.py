@@ -234,8 +234,8 @@ def grid(
 
     `about`: the rows of the database that the table shows. The names of their tasks, entrants, runs and episodes are
     links, wherever a row has the id. `links`: column -> address of each row, for cells that lead elsewhere. `hidden`:
-    columns that a reader can add by the eye above the table. A table that takes most of a page is as wide as the page.
-    A narrow window gets cards instead.
+    columns that a reader can add by the eye above the table. A table is not much wider than it needs to be, so that
+    numbers stay near what they are about. A narrow window gets cards instead.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     neutral = frame.map(_neutral)
@@ -272,7 +272,7 @@ def grid(
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
     shown_columns = [name for name in map(str, frame) if name not in hidden]
-    table_width = "stretch" if cards.width_of(shown_columns, configuration) >= _MOST_OF_A_PAGE else "content"
+    table_width = round(_ROOMY * cards.width_of(shown_columns, configuration))
     usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": table_width}
     options = {**usual, **options}
     if hidden:
@@ -281,8 +281,8 @@ def grid(
     return st.dataframe(written, column_config=configuration, **options)
 
 
-_MOST_OF_A_PAGE = 520
-"""Pixels from which on a table is as wide as the page."""
+_ROOMY = 1.4
+"""So many times as wide as its columns need is a table, if the page has the room."""
 _PLACES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "task": lambda row: address.to("task", id=row["task_id"]),
     "entrant": lambda row: address.to("episodes", ep_entrant=row["entrant"]),
