@@ -9,7 +9,7 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.pages import plugin_pages
-from stackrank.dashboard.parts import cards, show
+from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
@@ -29,8 +29,6 @@ _MOST_SENTENCES = 7
 # The most runs in progress that are named; the page of runs has all of them.
 _MOST_RUNNING = 4
 _COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Errors", "Cost per resolved", "Steps")
-# A table of these fits on a phone.
-_FEW_COLUMNS = _COLUMNS[:3]
 
 st.title("Overview")
 
@@ -157,9 +155,8 @@ def results() -> bool:
         board = front["board"]
         ranking, news = st.columns((4, 3), gap="medium")
         with ranking:
-            names = _FEW_COLUMNS if cards.are_needed() else _COLUMNS
             height, alt = show.table_height(len(board), 12), "Entrants, best rank first"
-            leaderboard_table(board, key="overview_board", alt=alt, columns=names, height=height)
+            leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
         with news:
             if not scoped["provisional"]:
                 changed(scoped["runs"][-1]["run"])

@@ -127,7 +127,7 @@ _BOARD_COLUMNS = {
 
 
 _RARELY_NEEDED = ("Sealed", "With errors", "Cost per episode", "Spent", "95% of that cost", "Tokens")
-_LEFT_OUT_ON_A_PHONE = ("Every attempt", "Tasks", "Steps", "Duration")
+_ON_A_PHONE = ["Rank", "Entrant", "Rate"]
 
 
 def leaderboard_table(
@@ -141,13 +141,20 @@ def leaderboard_table(
 ) -> None:
     """Draw a leaderboard, or only some of its columns; a reader can add those that are rarely needed.
 
-    `history`: the rates of each entrant in its last runs.
+    `history`: the rates of each entrant in its last runs. A phone has ranks and rates, and a button for all columns.
     """
     frame = board_frame(rows, history)
-    frame = frame if columns is None else frame[[column for column in columns if column in frame]]
-    hidden = (*_RARELY_NEEDED, *(_LEFT_OUT_ON_A_PHONE if cards.are_needed() else ())) if columns is None else ()
-    options = {"height": "content", "hidden": hidden, **options}
-    show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **options)
+    looks: dict[str, Any] = {"about": rows, "column_config": _BOARD_COLUMNS, "height": "content"}
+    place = st.container()
+    if cards.are_needed():
+        show.grid(frame[_ON_A_PHONE], alt=alt, key=f"{key}_ranks", links=options.get("links"), **looks)
+        place = st.expander("All numbers")
+    if columns is None:
+        looks["hidden"] = _RARELY_NEEDED
+    else:
+        frame = frame[[column for column in columns if column in frame]]
+    with place:
+        show.grid(frame, alt=alt, key=key, **{**looks, **options})
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
             st.caption(show.escaped(f"{row['entrant']}: {text}"))
