@@ -45,6 +45,8 @@ ids = [row["entrant_id"] for row in rows]
 places = {entrant: place for place, entrant in enumerate(ids)}
 ticked = address.picked("lb_pick", ids)
 st.session_state.lb_table = {"selection": {"rows": [ids.index(entrant) for entrant in ticked]}}
+if leader := queries.leader_sentence(rows):
+    st.markdown(f":material/emoji_events: **{show.escaped(leader)}**")
 history = ask(queries.rate_history, replace(scope, last=scope.last or 10) if scope.run is None else scope)
 leaderboard_table(
     rows,

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ import streamlit as st
 import yaml
 
 from stackrank import wording
-from stackrank.dashboard import address, charts
+from stackrank.dashboard import address
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import columns, failing, operate, people, show
@@ -26,6 +26,7 @@ from stackrank.dashboard.parts.tables import (
 from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
 from stackrank.db.queries import Scope
+from stackrank.db.queries.boards.standings import RankedStanding
 from stackrank.db.writes import conditions
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
@@ -68,8 +69,19 @@ def resolved(current: Mapping[str, Any]) -> None:
     show.metric("Resolved", f"{current['resolved']:,}", sealed, help=explanation)
 
 
+def result(current: Mapping[str, Any], rows: Sequence[RankedStanding]) -> None:
+    """Say how many of the episodes with a verdict were resolved, and who leads."""
+    if counted := current["resolved"] + current["unresolved"]:
+        rate = wording.percent(current["resolved"] / counted)
+        resolved_share = f"Resolved {rate} of {count_of(counted, 'episode')} with a verdict."
+        leader = queries.leader_sentence(rows) if len(rows) > 1 else ""
+        st.markdown(f"**{show.escaped(resolved_share)}** {show.escaped(leader)}")
+
+
 def figures(current: Mapping[str, Any]) -> None:
-    """Draw how far the run has come, and its totals."""
+    """Draw how the run went or how far it has come, and its totals."""
+    rows = ask(queries.leaderboard, Scope(run=run_id))
+    result(current, rows)
     total, played = current["episodes_total"] - current["not_played"], current["done"]
     is_running = current["status"] == "running"
     silent_s = show.age_s(current["heartbeat_at"]) if is_running else 0.0
@@ -91,7 +103,7 @@ def figures(current: Mapping[str, Any]) -> None:
         if current["retried"]:
             retried = f"{current['retried']:,}"
             show.metric("Retried", retried, help="Tries that ended in an error and were repeated.")
-        unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
+        unpriced = sum(row["cost_usd"] is None for row in rows)
         without = f"and {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else None
         cost = wording.total_usd(current["cost_usd"])
         show.metric("Cost", cost, without, help="Where prices are known; errors included.")
@@ -210,11 +222,11 @@ def entrants() -> None:
         of_entrants = [address.to("episodes", run=run_id, ep_entrant=row["entrant"]) for row in rows]
         alt = "Entrants of the run, best rate first"
         leaderboard_table(rows, key="run_board", alt=alt, links={"Entrant": of_entrants})
-        show.csv_button(rows, name=f"entrants_{run_id}", key="run_board")
-        charts.draw(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
-        show.paper_button(partial(paper.ranking, rows), name=f"entrants_{run_id}", key="run")
-        if len(rows) > 1:
-            show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", **of_run)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if len(rows) > 1:
+                show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", **of_run)
+            show.csv_button(rows, name=f"entrants_{run_id}", key="run_board")
+            show.paper_button(partial(paper.ranking, rows), name=f"entrants_{run_id}", key="run")
     else:
         st.caption("No episode has a verdict yet.")
 

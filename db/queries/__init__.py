@@ -78,7 +78,7 @@ from stackrank.db.queries.episodes.story import Clause, story, story_summary, st
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
 from stackrank.db.queries.explanation.night import explain_night, night_before
-from stackrank.db.queries.front_page import front_page
+from stackrank.db.queries.front_page import front_page, leader_sentence
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
@@ -166,6 +166,7 @@ __all__ = [
     "labels",
     "last_step",
     "last_step_with",
+    "leader_sentence",
     "leaderboard",
     "neighbours",
     "night_before",

@@ -89,18 +89,26 @@ def _leading_pair(selection: Selection, ranked: Sequence[RankedStanding]) -> Com
 
 def _lead_sentence(ranked: Sequence[RankedStanding], leading: Comparison | None) -> str:
     """Say who leads and by how much, or that nobody clearly does; empty if nobody is ranked."""
+    return f"{headline(leading)}{_shared_lead(ranked, ranked[0]['entrant'])}" if leading else leader_sentence(ranked)
+
+
+def leader_sentence(board: Sequence[RankedStanding]) -> str:
+    """Say what the best entrant of a board resolves, and whether others may be as good; empty if nobody is ranked."""
+    ranked = [row for row in board if row["rank_low"] is not None]
     if not ranked:
         return ""
     best = ranked[0]
-    if leading is None:
-        rate = f"{percent(best['rate'])} ({interval(best['ci_low'], best['ci_high'])})"
-        tasks = count_of(best["tasks"], "task")
-        does = f"mends {rate} of the faults of" if has_several_faults(best) else f"resolves {rate} of"
-        return f"{best['entrant']} {does} {tasks}; nobody else has played yet."
-    return f"{headline(leading)}{_shared_lead(ranked)}"
+    rate = f"{percent(best['rate'])} ({interval(best['ci_low'], best['ci_high'])})"
+    does = f"mends {rate} of the faults of" if has_several_faults(best) else f"resolves {rate} of"
+    result = f"{best['entrant']} {does} {count_of(best['tasks'], 'task')}"
+    if len(ranked) == 1:
+        return f"{result}; nobody else has played yet."
+    if best["rank_high"] == 1:
+        return f"{result}, clearly more than all others."
+    return f"{result}.{_shared_lead(ranked, 'It')}"
 
 
-def _shared_lead(ranked: Sequence[RankedStanding]) -> str:
+def _shared_lead(ranked: Sequence[RankedStanding], leader: str) -> str:
     """Say how many share the lead, and whom the leader is clearly ahead of; empty if one entrant leads alone.
 
     An entrant's first rank counts those clearly ahead of it, and its last one those clearly behind it. So the leader is
@@ -112,7 +120,7 @@ def _shared_lead(ranked: Sequence[RankedStanding]) -> str:
     best = ranked[0]
     behind = [row["entrant"] for row in ranked if (row["rank_low"] or 0) > 1]
     is_ahead_of_all = len(behind) == len(ranked) - (best["rank_high"] or 0)
-    clear = f"{best['entrant']} is clearly ahead of {_named(behind)}. " if behind and is_ahead_of_all else ""
+    clear = f"{leader} is clearly ahead of {_named(behind)}. " if behind and is_ahead_of_all else ""
     return f" {clear}{first_ranks} of {count_of(len(ranked), 'entrant')} may be the best."
 
 

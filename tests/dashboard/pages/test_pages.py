@@ -113,6 +113,8 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
     assert list(linked(board["Entrant"]))[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
     assert board["Cost per resolved"].isna().tolist() == [False, False, True]
     assert "points ahead of llama-3.3-70b / debug" in texts(app) and "in 80% of cases" in texts(app)
+    rows = queries.leaderboard(seeded.store.engine, Scope(benchmark="bugs"))
+    assert queries.leader_sentence(rows) in texts(visit(seeded.url, "leaderboard"))
     app = visit(seeded.url, "leaderboard", last="1", runs="All")
     assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
 
