@@ -303,23 +303,23 @@ def specification() -> None:
     """Draw the command that repeats the run; who played, under which limits, and with which versions."""
     text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
     file = f"run-{run_id}.yaml"
-    st.markdown("This repeats the run:")
-    st.code(repeating(text, file), language=None)
-    st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
+    command, facts = st.columns((5, 3), gap="medium")
+    with command:
+        st.subheader("To repeat the run", anchor=False)
+        st.code(repeating(text, file), language=None)
+        st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
+    with facts:
+        st.subheader("Limits and conditions", anchor=False)
+        lines = [{"Condition": name, "Value": value} for name, value in conditions.lines(run["conditions"])]
+        show.grid(lines, alt="Conditions under which every episode was played")
+        st.subheader("Versions", anchor=False)
+        lines = [{"What": _ANALYSIS.get(name, name), "Version": str(text)} for name, text in run["versions"].items()]
+        show.grid(lines, alt="Versions that the results depend on")
     played = {row["entrant_id"] for row in ask(queries.leaderboard, Scope(run=run_id))}
     rows = [row for row in ask(queries.entrants) if row["id"] in played]
     if rows:
         st.subheader("Entrants", anchor=False)
         show.grid([entrant_as_played(row) for row in rows], alt="Agent, model, tools and settings of each entrant")
-    limits, versions = st.columns(2)
-    with limits:
-        st.subheader("Limits and conditions", anchor=False)
-        lines = [{"Condition": name, "Value": value} for name, value in conditions.lines(run["conditions"])]
-        show.grid(lines, alt="Conditions under which every episode was played")
-    with versions:
-        st.subheader("Versions", anchor=False)
-        lines = [{"What": _ANALYSIS.get(name, name), "Version": str(text)} for name, text in run["versions"].items()]
-        show.grid(lines, alt="Versions that the results depend on")
 
 
 # What is called otherwise than it is stored.
