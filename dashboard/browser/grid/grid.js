@@ -3,6 +3,7 @@
 import { mount, pageOf } from "../lib/component.js"
 import { element, link } from "../lib/dom.js"
 import { hasModifier } from "../lib/keys.js"
+import { countOf } from "../lib/numbers.js"
 import { inView } from "../lib/windowed.js"
 import { common, shortened } from "./names.js"
 import { Preview } from "./preview.js"
@@ -25,6 +26,7 @@ class Grid {
     this.root = root
     this.box = root.querySelector(".box")
     this.heads = root.querySelector(".heads")
+    this.outside = root.querySelector(".outside")
     this.space = root.querySelector(".space")
     this.preview = new Preview(root)
     this.drawn = new Map()
@@ -77,7 +79,6 @@ class Grid {
     if (!this.data) return
     const { entrants, rows } = this.data
     const narrow = this.box.clientWidth < NARROW
-    const above = this.box.getBoundingClientRect().top - this.main.getBoundingClientRect().top + this.main.scrollTop
     const longest = rows.reduce((most, row) => Math.max(most, row.task.length), 4)
     this.names = narrow ? 118 : Math.min(280, 7.4 * longest + 24)
     this.chars = narrow ? { task: 14, entrant: 19 } : { task: 34, entrant: 30 }
@@ -86,6 +87,9 @@ class Grid {
     const facts = narrow ? RATE_WIDTH : FACTS_WIDTH + (this.facts.includes("notes") ? NOTES_WIDTH : 0)
     const room = Math.floor((this.box.clientWidth - this.names - facts) / entrants.length)
     this.wide = narrow ? CELL : clamp(room, CELL, WIDEST)
+    const fitting = Math.max(0, Math.floor((this.box.clientWidth - this.names) / this.wide))
+    this.outside.hidden = fitting >= entrants.length
+    this.outside.textContent = `${fitting} of ${countOf(entrants.length, "entrant")} fit here: scroll sideways for the others.`
     // Names are turned unless they have room above their cells.
     this.flat = LETTER * nameLength + 14 <= this.wide
     this.high = this.flat ? 38 : LETTER * nameLength + 16
@@ -96,6 +100,7 @@ class Grid {
     this.box.style.setProperty("--cell", `${this.wide}px`)
     this.box.style.setProperty("--cells", `${entrants.length * this.wide}px`)
     this.box.classList.toggle("flat", this.flat)
+    const above = this.box.getBoundingClientRect().top - this.main.getBoundingClientRect().top + this.main.scrollTop
     // A grid that a window can show as a whole is not scrolled within the page.
     const whole = this.high + rows.length * CELL + 4
     const least = whole <= this.main.clientHeight - 80 ? whole : LEAST_HEIGHT
