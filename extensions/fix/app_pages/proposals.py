@@ -90,13 +90,13 @@ def buttons(row: Mapping[str, Any], following: int | None) -> None:
             "Next", key="pr_next", icon=":material/arrow_forward:", disabled=following is None,
             on_click=lambda: address.put(pr_id=following),
         )  # fmt: skip
+        show.link(EPISODE_PAGE, "The episode, step by step", id=row["episode_id"])
     if asked := st.session_state.get(_ASKED):
         confirm(*asked)
 
 
-def change(diff: str, heading: str) -> None:
+def change(diff: str) -> None:
     """Draw both sides of a diff next to each other."""
-    st.subheader(heading)
     for file in sides(diff):
         st.markdown(f"**{show.escaped(file.path)}**")
         for column, text in zip(st.columns(2), as_html(file), strict=True):
@@ -108,8 +108,10 @@ def details(row: Mapping[str, Any]) -> None:
     verdict, *facts = evidence_lines(row, stops=False)
     st.markdown(f"**{show.escaped(verdict)}**")
     if row["test_diff"]:
-        change(row["test_diff"], "The test that was written for it, which fails without the change")
-    change(row["diff"], "The change")
+        st.subheader("The test that was written for it, which fails without the change")
+        change(row["test_diff"])
+        st.subheader("The change")
+    change(row["diff"])
     st.subheader("Evidence")
     st.markdown("\n".join(f"- {show.escaped(fact)}" for fact in facts))
     for stop in row["evidence"]["debugger"]:
@@ -162,11 +164,10 @@ caption = (
 st.caption(show.escaped(caption))
 if proposal["covered_by"]:
     st.info(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.")
-show.link(EPISODE_PAGE, "The episode, step by step", id=proposal["episode_id"])
-details(proposal)
 if message := st.session_state.pop(_SAID, ""):
     st.error(message)
 buttons(proposal, queue[0] if queue else None)
+details(proposal)
 
 st.subheader("Queue")
 lines = [
