@@ -12,7 +12,8 @@ def plain_verdict(evidence: Mapping[str, Any]) -> str:
     """Say what a proposed change does: which targets pass, what else of the same bug fails, and what it touches."""
     target, failing = evidence["target"], evidence["still_failing"]
     passed = sum(outcome == "passed" for _, outcome in target.values())
-    parts = [f"targets that pass: {passed} of {len(target)}"]
+    targets = count_of(len(target), "target")
+    parts = [f"fixes {targets}" if passed == len(target) else f"fixes {passed} of {targets}"]
     if failing:
         parts.append(f"{count_of(len(failing), 'other test')} of what it changes still failing")
     if evidence["regressions"]:

@@ -237,7 +237,7 @@ def test_what_speaks_against_a_change() -> None:
     for doubt, fields in doubts.items():
         assert find_doubts(evidence(**fields)) == [doubt]
     verdict = plain_verdict(evidence(still_failing=["t"], regressions=["r", "s"]))
-    assert verdict == "targets that pass: 1 of 1; 1 other test of what it changes still failing; 2 regressions; " + (
+    assert verdict == "fixes 1 target; 1 other test of what it changes still failing; 2 regressions; " + (
         "touches shop/cart.py: total"
     )
 
