@@ -51,6 +51,8 @@ def test_names():
 def test_empty():
     assert total([]) == 0
 """
+BASE = "5f0c2e9b7a4d13868c0fb1e2d94a7735c6e81f2a"
+"""The commit of a repository that only a proposal names."""
 SHOP = {"shop/__init__.py": "", "shop/cart.py": BROKEN, "tests/test_cart.py": TESTS}
 FIX = """\
 --- a/shop/cart.py
@@ -142,9 +144,9 @@ def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[st
         "run_id": run,
         "entrant_id": entrant,
         "episode_id": episode,
-        "repository": "/elsewhere/shop",
-        "base": "0" * 40,
-        "folder": "/elsewhere/proposals",
+        "repository": "/home/ada/shop",
+        "base": BASE,
+        "folder": "/home/ada/proposals",
         "problem": "tests.test_cart.test_total",
         "title": "tests/test_cart.py::test_total fails",
         "tests": ["tests/test_cart.py::test_total"],

@@ -19,7 +19,7 @@ from stackrank.errors import UsageError
 from stackrank.extensions.fix.acceptance import acceptance
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
-from tests.support.shop import OTHER_FIX, SECOND_FIX, evidence, proposal_row
+from tests.support.shop import BASE, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 APPROVED, REJECTED, COMMENT = DecisionKind.APPROVED, DecisionKind.REJECTED, DecisionKind.COMMENT
 
@@ -57,7 +57,7 @@ def test_a_proposal_and_its_decision(proposals: Proposals, matrix: SimpleNamespa
     assert [proposal["id"] for proposal in rows] == [high, low] and {proposal["status"] for proposal in rows} == {
         "open"
     }
-    assert rows[1]["digest"] == digest_of("0" * 40, row(matrix)["diff"], "")
+    assert rows[1]["digest"] == digest_of(BASE, row(matrix)["diff"], "")
     decide(proposals, high, COMMENT, reason="Look at line 3.")
     decide(proposals, high, REJECTED, reason=" Too broad. ", person="bob")
     decided = queries.proposal(proposals.engine, high)
