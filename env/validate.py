@@ -302,7 +302,7 @@ def _why(fixed: Score) -> str:
     reasons = [*fixed.notes, *(fixed.messages[test] for test in tests if fixed.messages.get(test))] or [
         line for line in map(str.strip, fixed.output.splitlines()) if line
     ][-1:]
-    return sentence + (f" ({'; '.join(dict.fromkeys(reasons))[:_MOST_REASON]})" if reasons else "")
+    return sentence + (f" ({' '.join('; '.join(dict.fromkeys(reasons)).split())[:_MOST_REASON]})" if reasons else "")
 
 
 def _lists(unfixed: Score, fixed: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:

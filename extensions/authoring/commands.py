@@ -91,7 +91,9 @@ def inject(
         document["hidden_tests"] = planted.with_hidden
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
-    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if bug_count < count else ""
+    # Those that are left out are replaced a few times only.
+    missing = "others are left out" if planted.left_out else "the tests detect no other possible bug"
+    fewer = f" ({count} were requested, but {missing})" if bug_count < count else ""
     print_out(f"{file}: {count_of(bug_count, 'bug')}{fewer}, {planted.with_hidden} of them with hidden tests")
     print_out(", ".join(f"{number} {name}" for name, number in (*kinds.most_common(), *difficulties.most_common())))
     for reason, number in rejected.most_common():

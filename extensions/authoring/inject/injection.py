@@ -11,7 +11,7 @@ import json
 import queue
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -104,12 +104,17 @@ class Injection:
         file.write_text(reach.to_json(), encoding="utf-8")
         return reach
 
-    def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[Bug]:
+    def bugs(
+        self, reach: Reach, on_tally: Callable[[Tally], None], useless: Collection[str] = frozenset()
+    ) -> list[Bug]:
         """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function.
 
-        Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for.
+        Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for. `useless`: the keys
+        of candidates that make no task.
         """
-        candidates = self.candidates(reach)
+        self._lines.clear()
+        self._functions.clear()
+        candidates = [candidate for candidate in self.candidates(reach) if candidate.key not in useless]
         tally = Tally(self._options.count, len(candidates))
         order = _deep_first(candidates, reach) if self._options.deep else candidates
         count, sealable, visible = self._options.count, list[Bug](), list[Bug]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +41,8 @@ _VERSION = re.compile(r"[\w.-]+==\S+")
 _FOR_BUILDING = ("setuptools==", "wheel==")
 """What an environment may have from the start."""
 _FREEZE_S = 60.0
+_ROUNDS = 3
+"""How often tasks are tried, with other bugs in the place of those that turned out to be of no use."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Planted:
     bugs: list[tuple[Mutant, Verified]]
     with_hidden: int
     """How many of them have hidden tests."""
+    left_out: int = 0
+    """How many others do not show in the form in which they would be judged."""
 
 
 def plant(
@@ -115,19 +119,28 @@ def plant(
         raise BenchmarkError(f"{path}: its tests detect none of the {tried} that were tried")
     (folder / _REQUEST).write_text(request)
     write_source(folder, files)
-    tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
-    if refused := _try_tasks(folder, backend, workers):
+    useless, judged = set[str](), set[str]()
+    for rounds_left in reversed(range(_ROUNDS)):
+        tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
+        keys = {task.id: mutant.key for task, (mutant, _) in zip(tasks, bugs, strict=True)}
+        refused = _try_tasks(folder, {task for task, key in keys.items() if key not in judged}, backend, workers)
+        if not refused:
+            break
         for task, reason in refused.items():
             say(f"{task} is left out: {reason}")
-        bugs = [bug for bug, entry in zip(bugs, tasks, strict=True) if entry.id not in refused]
+        useless.update(keys[task] for task in refused)
+        judged.update(keys.values())
+        others = [bug for bug in bugs if bug[0].key not in useless]
+        bugs = injection.bugs(reach, on_tally, useless) if rounds_left else others
         if not bugs:
             raise BenchmarkError(f"{path}: no bug shows in the form in which it would be judged ({reason})")
+    else:
         tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
-    return Planted(folder, bugs, sum(task.hidden_tests for task in tasks))
+    return Planted(folder, bugs, sum(task.hidden_tests for task in tasks), len(useless))
 
 
-def _try_tasks(folder: Path, backend: Backend, workers: int) -> dict[str, str]:
-    """Try each task once, in the form in which it will be judged. Returns those of no use: id -> why.
+def _try_tasks(folder: Path, ids: Collection[str], backend: Backend, workers: int) -> dict[str, str]:
+    """Try each of these tasks once, in the form in which it will be judged. Returns those of no use: id -> why.
 
     Raises SandboxError.
     """
@@ -138,7 +151,8 @@ def _try_tasks(folder: Path, backend: Backend, workers: int) -> dict[str, str]:
         return try_once(task, lambda spec: Sandbox(backend, spec))
 
     with ThreadPoolExecutor(max_workers=workers) as threads:
-        results = list(threads.map(attempt, Repo(Source(folder)).tasks()))
+        tasks = [task for task in Repo(Source(folder)).tasks() if task.id in ids]
+        results = list(threads.map(attempt, tasks))
     return {result.task: result.reason for result in results if result.standing is Standing.INVALID}
 
 

@@ -115,11 +115,14 @@ def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
     assert tallies[-1].problems["only doctests reach it"]
 
 
-def test_a_bug_that_does_not_show_as_it_is_judged_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find_bugs = Injection.bugs
+def test_a_bug_that_does_not_show_as_it_is_judged_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_bugs, broken = Injection.bugs, set[str]()
 
     def find_one_that_its_command_does_not_run(*arguments: Any) -> list[Any]:
-        (mutant, verified), *others = find_bugs(*arguments)
+        (mutant, verified), *others = bugs = find_bugs(*arguments)
+        if broken and mutant.key not in broken:  # it was found useless
+            return bugs
+        broken.add(mutant.key)
         other_test = "python -m pytest -q tests/test_stock.py::test_nothing"
         return [(mutant, replace(verified, command=other_test)), *others]
 
@@ -133,4 +136,5 @@ def test_a_bug_that_does_not_show_as_it_is_judged_is_left_out(tmp_path: Path, mo
     how = {"count": 2, "seed": 1, "test": None, "timeout_s": 30, "workers": 2}
     planted = plant(tmp_path / "shop", **where, **how, say=lines.append, on_tally=silent)  # type: ignore[arg-type]
     assert any(line.startswith("shop-001 is left out: with the fix, ") for line in lines)
-    assert len(planted.bugs) == 1 == len(Repo(Source(tmp_path / "out")).tasks())
+    assert planted.left_out == 1 and broken.isdisjoint(mutant.key for mutant, _ in planted.bugs)
+    assert len(planted.bugs) == 2 == len(Repo(Source(tmp_path / "out")).tasks())
