@@ -13,6 +13,9 @@ from stackrank.env.benchmarks.python_project.pytest_settings import django_varia
 from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, as_argument, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
+from stackrank.env.sandbox.guest.testing.requests import REPORT_LIMIT
+from stackrank.env.scoring.report import TestReport
+from stackrank.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,16 @@ class TestCommand:
     def whole(self, *options: str) -> str:
         """Return the command for all tests."""
         return self.on(self.targets, *options)
+
+    def why_unfinished(self, report: TestReport, size: int) -> str:
+        """Say why a run of all tests, whose report has this many bytes, has no end, and what to do."""
+        tests = count_of(len(report.outcomes), "test")
+        if size >= REPORT_LIMIT:
+            return f"{tests} are more than the report of one run holds: name some of their files with --test"
+        waiting = next((test for test, outcome in report.outcomes.items() if outcome == "missing"), "")
+        hint = f", perhaps {waiting}: leave it out with --test {shlex.quote(self.whole(f'--deselect={waiting}'))}"
+        ended = f"one of {tests} ends the process that runs them all"
+        return ended + (hint if waiting else ": name tests that do not, with --test")
 
 
 _OF_EARLIER_RUNS = {

@@ -129,7 +129,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         report, output = _run(sandbox, files, command, timeout_s)
     bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
     reason = _reason(output, files)
-    if not report.complete or len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
+    if len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
         raise BenchmarkError(
             f"{len(bad)} of its tests fail in the original project{f', most often with {reason}' if reason else ''}: "
             f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
@@ -160,6 +160,8 @@ def _run(
             reason = _reason(result.output, files) or last[:200]
             raise BenchmarkError(f"pytest does not start: {reason} (use --require, --setup or --test)")
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
+    if not report.complete:
+        raise BenchmarkError(command.why_unfinished(report, len(result.report or "")))
     return report, result.output
 
 

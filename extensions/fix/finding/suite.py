@@ -322,6 +322,8 @@ def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None]
     if conftest and not report.outcomes and not report.collect_errors:
         error = f"{conftest[1].removeprefix(f'{sandbox.root}/')}: {[_last_line(result.output)]}"
         report = TestReport(collect_errors=(error,), complete=True)
+    if report.outcomes and not report.complete:
+        raise BenchmarkError(f"{project.name}: {project.command.why_unfinished(report, len(result.report or ''))}")
     if not (report.outcomes or report.collect_errors) or not report.complete:
         reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
         if result.exit == _NOTHING_COLLECTED and not report.collect_errors:

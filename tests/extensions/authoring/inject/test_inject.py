@@ -102,6 +102,10 @@ def silent(tally: Tally) -> None:
     pass
 
 
+_LONG = "number" * 500
+_MANY = f"@pytest.mark.parametrize('number', range(2_500))\ndef test_{_LONG}(number):\n    pass\n"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -121,6 +125,14 @@ def silent(tally: Tally) -> None:
             "1 of its tests fail in the original project, most often with ",
         ),
         ({"tests/test_stock.py": TESTS.replace("== 10", "== 11")}, "--deselect=tests/test_stock.py::"),
+        (
+            {"tests/test_stock.py": "import os\n\ndef test_it():\n    pass\n\ndef test_exit():\n    os._exit(0)\n"},
+            "ends the process that runs them all, perhaps tests/test_stock.py::test_exit: leave it out with --test ",
+        ),
+        (
+            {"tests/test_stock.py": f"import pytest\n\n{_MANY}"},
+            "2,500 tests are more than the report of one run holds: name some of their files with --test",
+        ),
         ({"conftest.py": "import nowhere\n"}, "pytest does not start: ModuleNotFoundError: No module named 'nowhere'"),
         pytest.param(
             {"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"},
