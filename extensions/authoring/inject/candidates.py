@@ -97,13 +97,16 @@ def find_candidates(
 
 def _with_pairs(order: Sequence[Mutant]) -> Iterator[Mutant]:
     """Yield the candidates, now and then with two mistakes of one function combined."""
-    by_function: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
+    # The first candidate of each statement is enough: a table may have thousands that are on the same lines.
+    by_function: dict[tuple[str, str], dict[tuple[int, int], Mutant]] = defaultdict(dict)
     for candidate in order:
-        by_function[candidate.file, candidate.function].append(candidate)
+        by_function[candidate.file, candidate.function].setdefault(candidate.changes[0].lines, candidate)
     for number, candidate in enumerate(order, start=1):
-        same_function = by_function[candidate.file, candidate.function]
-        partner = next((mutant for mutant in same_function if not mutant.lines & candidate.lines), None)
-        if number % _PAIRS or partner is None:
+        partner = None
+        if not number % _PAIRS:
+            others = by_function[candidate.file, candidate.function].values()
+            partner = next((mutant for mutant in others if not mutant.lines & candidate.lines), None)
+        if partner is None:
             yield candidate
             continue
         yield replace(

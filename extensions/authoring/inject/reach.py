@@ -63,11 +63,9 @@ class Reach:
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
         """Return the tests that reach any of the lines; none if importing the file already does so."""
-        tests: set[int] = set()
-        for line in lines:
-            if (group := self.lines[file].get(line)) is not None:
-                tests |= self.groups[group]
-        return frozenset() if AT_IMPORT in tests else frozenset(tests)
+        groups = {group for line in lines if (group := self.lines[file].get(line)) is not None}
+        tests = frozenset[int]().union(*(self.groups[group] for group in groups))
+        return frozenset() if AT_IMPORT in tests else tests
 
     @cached_property
     def passing(self) -> frozenset[str]:

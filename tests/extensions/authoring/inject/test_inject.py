@@ -274,6 +274,18 @@ def test_tests_hang_that_take_many_times_as_long_with_a_bug() -> None:
     assert limits == [20.0, 20.0, 60.0, 60.0]
 
 
+def test_candidates_of_a_long_table_are_not_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of thousands of entries, which is one statement, would take many minutes."""
+    table = "".join(f"        {number},\n" for number in range(200))
+    code = f"def f(x):\n    table = [\n{table}    ]\n    return table[x]\n"
+    reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": dict.fromkeys(range(1, code.count("\n") + 1), 0)})
+    asked: list[Mutant] = []
+    lines_of = Mutant.lines.fget
+    monkeypatch.setattr(Mutant, "lines", property(lambda mutant: asked.append(mutant) or lines_of(mutant)))  # type: ignore[misc, func-returns-value]
+    mutants = find_candidates({"a.py": code.encode()}, reach, 0)
+    assert len(asked) < len(mutants) > 200 and any(" and " in mutant.key for mutant in mutants)
+
+
 def test_every_operator_has_an_example() -> None:
     assert {operator.name for operator in OPERATORS} == {name for name, _, _ in EXAMPLES}
 
