@@ -217,7 +217,8 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         files `paths` and in those other files of the program, the most suspicious first, that failing tests execute
     effort: 1 if the longest test takes few steps, up to 4 if it takes many
     steps: how many steps all tests take, rounded up: the answer has to be the same in every run
-    kept: the passing tests that are little work, as ranges [first, after the last] of all that pass
+    kept: the passing tests that are little work, as ranges [first, after the last] of all that pass; not those that
+        fail here although nothing is changed, such as a test that cannot run twice
     """
     item = find_item()
     if item is None:
@@ -227,7 +228,10 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
     to_fix, passing = split(every_item(item), failing)
 
     def measure(tests: list[Any], limit: int, total: int) -> Iterator[Any]:
-        """Yield steps and lines of each test, until one takes more than `limit`, or all take more than `total`."""
+        """Yield whether each test passes, its steps and lines.
+
+        End when one takes more than `limit`, or all take more than `total`.
+        """
         settle(item)
         hits: set[tuple[str, int]] = set()
         for test in tests:
@@ -235,26 +239,30 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
             meter = Meter(root, min(limit, total), lambda file, line: hits.add((file, line)))
             meter.start()
             try:
-                run_item(test)
+                passes, _ = run_item(test)
             finally:
                 meter.stop()
             total -= meter.steps
-            yield [meter.steps, sorted({(path_in(real_file(file), root, names), line) for file, line in hits})]
+            yield [passes, meter.steps, sorted({(path_in(real_file(file), root, names), line) for file, line in hits})]
 
     rows, _ = rows_of_copy(lambda: measure(to_fix, MOST_STEPS, MOST_STEPS), SPECTRUM_PATIENCE_S)
     if len(rows) < len(to_fix):
         return None
     kept: list[list[int]] = []
-    first, left, blocked = 0, MOST_STEPS - sum(steps for steps, _ in rows), False
-    while first < len(passing) and len(kept) <= MOST_LONG and left > 0 and not blocked:
+    first, copies, left, blocked = 0, 0, MOST_STEPS - sum(steps for _, steps, _ in rows), False
+    while first < len(passing) and copies <= MOST_LONG and left > 0 and not blocked:
         tests = passing[first:]
         more, blocked = rows_of_copy(lambda t=tests, n=left: measure(t, LONG_STEPS, n), SPECTRUM_PATIENCE_S)  # type: ignore[misc]
-        kept.append([first, first + len(more)])
+        for number, (passes, _, _) in enumerate(more, start=first):
+            if passes and kept and kept[-1][1] == number:
+                kept[-1][1] += 1
+            elif passes:
+                kept.append([number, number + 1])
         rows += more
-        left -= sum(steps for steps, _ in more)
-        first += len(more) + 1
+        left -= sum(steps for _, steps, _ in more)
+        first, copies = first + len(more) + 1, copies + 1
     counts: dict[str, dict[int, list[int]]] = {}
-    for number, (_, hits) in enumerate(rows):
+    for number, (_, _, hits) in enumerate(rows):
         for path, line in hits:
             counts.setdefault(path, {}).setdefault(line, [0, 0])[number >= len(to_fix)] += 1
     lines = {
@@ -264,7 +272,7 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
     }
     further = sorted({*lines} - {*paths}, key=lambda path: (-suspicion(lines[path], len(failing)), path))
     reported = {path: lines[path] for path in [*paths, *further[:MOST_FURTHER]] if path in lines}
-    all_steps = [steps for steps, _ in rows]
+    all_steps = [steps for _, steps, _ in rows]
     effort = min(1 + max(all_steps, default=0) // STEPS_PER_EFFORT, 4)
     return {"lines": reported, "effort": effort, "steps": STEP_UNIT * (1 + sum(all_steps) // STEP_UNIT), "kept": kept}
 

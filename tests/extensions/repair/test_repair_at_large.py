@@ -162,3 +162,24 @@ def test_a_fix_may_let_tests_run_far_longer_than_they_did_when_they_failed(retur
     program = f"def gap(low, high):\n    return {returned}\n"
     outcome, _steps = play_real(make_task({"span.py": program, "tests/test_span.py": tests}), Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved
+
+
+@pytest.mark.slow
+def test_a_passing_test_that_cannot_run_twice_refutes_no_change() -> None:
+    """The debugger runs tests again in a process that has run them."""
+    program = "ABOVE = []\n\ndef is_above(value, least):\n    return value > least\n"
+    tests = """
+        from levels import ABOVE, is_above
+
+        def test_once():
+            assert is_above(3, 2) and not ABOVE
+            ABOVE.append(3)
+
+        def test_never():
+            assert not is_above(1, 2)
+
+        def test_least():
+            assert is_above(2, 2)
+    """
+    outcome, _steps = play_real(make_task({"levels.py": program, "tests/test_levels.py": tests}), Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
