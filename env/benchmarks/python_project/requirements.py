@@ -125,7 +125,10 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
 def needed_plugins(files: Mapping[str, bytes]) -> list[str]:
     """Return the plug-ins without which pytest cannot start, or cannot set Django up."""
     plugins = required_plugins(pytest_settings(files))
-    return [*plugins, "pytest-django"] if django_variables(files) else plugins
+    if django_variables(files):
+        plugins = [*plugins, "pytest-django"]
+    # An application may leave the choice of Django to the site that uses it, and require none.
+    return [*plugins, "django"] if "pytest-django" in plugins else plugins
 
 
 def find_added(old: Mapping[str, bytes], new: Mapping[str, bytes], old_needs: TestNeeds | None = None) -> list[str]:

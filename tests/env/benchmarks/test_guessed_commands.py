@@ -56,7 +56,7 @@ def test_tests_of_djangos_own_runner(files: dict[str, bytes], settings: str) -> 
     command, (setup,) = default_command(files), setup_of(files)
     assert command.startswith(f"DJANGO_SETTINGS_MODULE={settings} python" if settings else "python")
     assert ("python_files='test*.py'" in command) == bool(settings)
-    assert ("pytest-django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
+    assert ("pytest-django django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
 
 
 _SCRIPT = b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")'
