@@ -35,6 +35,7 @@ from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.patches.reading import FilePatch, Patch
+from stackrank.wording import count_of
 
 _RUNNABLE = re.compile(r"(^|/)(test[^/]*|[^/]*_test)\.py$")
 _TESTS_ELSEWHERE = Matcher(
@@ -210,8 +211,12 @@ def _lists(broken: TestReport, fixed: TestReport, draft: Draft) -> dict[str, lis
         _refuse_compiled(draft.fix)
     if not fail_to_pass:
         skipped = sum(outcome == "skipped" for outcome in fixed.outcomes.values())
+        tests = count_of(skipped, "test is", "tests are")
+        hints = [f"{tests} skipped, perhaps for what --require or --setup could install"] if skipped else []
+        if "sys.version_info" in draft.fix.text + draft.test_patch.text:
+            hints.append("the commit looks at the version of Python, so the bug may show with another --python")
         raise BenchmarkError(
             "the tests that pass with the fix also pass without it: they do not show the bug"
-            + (f" ({skipped} are skipped, perhaps for what --require or --setup could install)" if skipped else "")
+            + (f" ({'; '.join(hints)})" if hints else "")
         )
     return {"fail_to_pass": fail_to_pass, "pass_to_pass": [test for test in good if test in was_good]}

@@ -67,7 +67,9 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     skips = "import pytest\n\n@pytest.mark.skipif(True, reason='none')\ndef test_it():\n    pass\n"
     entry = "def test_c():\n    pass\n"
     skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": entry, "tests/test_d.py": skips}))
-    assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
+    assert "1 test is skipped, perhaps for what --require or --setup could install" in skipped
+    newer = "import sys\n\ndef test_it():\n    assert sys.version_info\n"
+    assert "may show with another --python" in reason(commit({"shop/e.py": "", "tests/test_e.py": newer}))
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     go = commit({"shop.go": "package shop\n", "shop_test.go": "package shop\n"})
     assert "changes no test, so" in reason(go)
