@@ -101,7 +101,7 @@ class Workspace:
         """Read files of the program that failing tests execute, the likeliest first, as far as there are steps."""
         unread = [path for path in executed if path not in self.files and path not in self.readonly]
         for path in unread[: min(MOST_EXECUTED, self.steps_left // 5)]:
-            yield from self._read_program(path, max(self.steps_left // 5, PAGES) if path == unread[0] else PAGES)
+            yield from self._read_program(path, max(self.steps_left // 4, PAGES) if path == unread[0] else PAGES)
 
     def _read_program(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, None]:
         """Read a file of the program, and keep it if it has any text."""
