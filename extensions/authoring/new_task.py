@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.python_project.databases import database_remedy
 from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.benchmarks.python_project.too_new import describe_older
 from stackrank.env.benchmarks.repo import load_task
@@ -72,11 +73,12 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
         with underway("running the tests with the fix", say):
             cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
-        reason = _last_line(cured)
-        raise BenchmarkError(
-            f"the tests do not run with the fix ({reason}): name the test command with --test, and install what it "
-            f"needs with --setup and --require{describe_older(reason, task.files)}"
+        cause = _last_line(cured)
+        remedy = database_remedy(cause) or (
+            "name the test command with --test, and install what it needs with --setup and --require"
+            f"{describe_older(cause, task.files)}"
         )
+        raise BenchmarkError(f"the tests do not run with the fix ({cause}): {remedy}")
     return TestReport(broken.tests, broken.messages), TestReport(cured.tests, cured.messages)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.python_project.databases import database_remedy
 from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_suite
@@ -201,6 +202,8 @@ def _reason(output: str, files: Iterable[str]) -> str:
     exceptions = [line for line in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", line)]
     most_frequent = Counter(exceptions or errors).most_common(1)
     reason = most_frequent[0][0][:200] if most_frequent else ""
+    if remedy := database_remedy(reason):
+        return f"{reason} ({remedy})"
     if (missing := re.search(r"No module named '(\w+)((?:\.\w+)*)", reason)) is None:
         return reason
     name, files = missing[1], list(files)

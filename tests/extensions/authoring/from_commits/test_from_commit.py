@@ -70,6 +70,8 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     assert "1 test is skipped, perhaps for what --require or --setup could install" in skipped
     newer = "import sys\n\ndef test_it():\n    assert sys.version_info\n"
     assert "may show with another --python" in reason(commit({"shop/e.py": "", "tests/test_e.py": newer}))
+    server = reason(commit({"shop/f.py": "", "tests/test_f.py": "import psycopg2\n"}))
+    assert "No module named 'psycopg2'): a sandbox has no database server" in server
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     go = commit({"shop.go": "package shop\n", "shop_test.go": "package shop\n"})
     assert "changes no test, so" in reason(go)

@@ -133,6 +133,7 @@ _MANY = f"@pytest.mark.parametrize('number', range(2_500))\ndef test_{_LONG}(num
             {"tests/test_stock.py": f"import pytest\n\n{_MANY}"},
             "2,500 tests are more than the report of one run holds: name some of their files with --test",
         ),
+        ({"tests/test_stock.py": "import psycopg\n"}, "No module named 'psycopg' (a sandbox has no database server"),
         ({"conftest.py": "import nowhere\n"}, "pytest does not start: ModuleNotFoundError: No module named 'nowhere'"),
         pytest.param(
             {"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"},
