@@ -272,7 +272,7 @@ def grid(
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
     shown_columns = [name for name in map(str, frame) if name not in hidden]
-    table_width = round(_ROOMY * cards.width_of(shown_columns, configuration))
+    table_width = round(_ROOMY * cards.width_of(shown_columns, configuration)) or "content"
     usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": table_width}
     options = {**usual, **options}
     if hidden:
