@@ -70,10 +70,7 @@ def every_item(item: Any) -> list[Any]:
 
 
 def workspace(item: Any, paths: list[str]) -> str:
-    """Return the folder below which these files are: that in which pytest was started, or one above it.
-
-    The test may have gone to another folder.
-    """
+    """Return the folder below which these files are: where pytest was started, or one above; tests may go elsewhere."""
     started = getattr(item.config, "invocation_params", None)
     folder = os.path.realpath(str(started.dir) if started is not None else os.getcwd())
     while folder != os.sep and not all(os.path.isfile(os.path.join(folder, path)) for path in paths):
@@ -123,10 +120,7 @@ def settle(item: Any) -> None:
 
 
 def is_blocked(pid: int, elapsed_s: float, patience_s: float) -> bool:
-    """Whether a process has hardly used the processor, or too much of it, after this time.
-
-    On a busy machine, a process takes long and is not blocked.
-    """
+    """Whether a process has hardly used the processor in this time, or too much of it; taking long is no sign."""
     if elapsed_s < patience_s:
         return False
     with open(f"/proc/{pid}/stat") as file:
@@ -177,8 +171,7 @@ class Meter:
 
     def __init__(self, root: str, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
         self.steps = 0
-        self._most = limit
-        self._on_line = on_line
+        self._most, self._on_line = limit, on_line
         self._root = root + os.sep
 
     def start(self) -> None:
@@ -228,10 +221,7 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
     to_fix, passing = split(every_item(item), failing)
 
     def measure(tests: list[Any], limit: int, total: int) -> Iterator[Any]:
-        """Yield whether each test passes, its steps and lines.
-
-        End when one takes more than `limit`, or all take more than `total`.
-        """
+        """Yield whether each test passes, its steps and lines; end if it takes over `limit`, or all over `total`."""
         settle(item)
         hits: set[tuple[str, int]] = set()
         for test in tests:

@@ -269,8 +269,7 @@ def test_the_rest_of_a_file_stays_as_it_is() -> None:
 
 def test_tests_hang_that_take_many_times_as_long_with_a_bug() -> None:
     tests = ("test_a.py::test_x", "test_a.py::test_y", "test_b.py::test_z")
-    reach = Reach(tests, (0.25, 0.25, 4.0), (), {})
-    project = Project({}, TestCommand.of("pytest", []), reach, timeout_s=120.0)
+    project = Project({}, TestCommand.of("pytest", []), Reach(tests, (0.25, 0.25, 4.0), (), {}), timeout_s=120.0)
     limits = [time_limit(project, reaching) for reaching in (tests[:1], tests[:2], tests[2:], tests)]
     assert limits == [20.0, 20.0, 60.0, 60.0]
 
