@@ -132,7 +132,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
         value, low, high = (100 * row[name] for name in ("difference", "holm_low", "holm_high"))
         values.append(
             {
-                "label": f"{row['label']} ({count_of(row['tasks'], 'task')})",
+                "label": row["label"],
                 "value": value,
                 "low": low,
                 "high": high,
