@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -16,12 +15,11 @@ from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import all_pass
 from stackrank.patches.comparing import LineChange, find_changes
-from stackrank.patches.contents import like
+from stackrank.patches.contents import like, split_lines
 from stackrank.patches.reading import Patch
 
 MOST_TRIED = 8
 """How many files, or edits, are tried one by one if the fix needs some of them."""
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def without_leftovers(project: Project, backend: Backend, problem: Problem, diff: str) -> str:
@@ -79,14 +77,21 @@ def without_idle_edits(project: Project, backend: Backend, problem: Problem, dif
 
 def _edits(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[_Edit]:
     """Return the edits that turn the Python files of one tree into those of another."""
-    altered = (path for path in sorted({*old} & {*new}) if path.endswith(".py") and old[path] != new[path])
-    return [_Edit(path, change) for path in altered for change in find_changes(_lines(old[path]), _lines(new[path]))]
+    return [
+        _Edit(path, change)
+        for path in _altered(old, new)
+        for change in find_changes(_lines(old[path]), _lines(new[path]))
+    ]
+
+
+def _altered(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[str]:
+    return [path for path in sorted({*old} & {*new}) if path.endswith(".py") and old[path] != new[path]]
 
 
 def _with_edits(old: Mapping[str, bytes], new: Mapping[str, bytes], kept: Collection[_Edit]) -> dict[str, bytes]:
     """Return the files with only these of their edits."""
     files: dict[str, bytes] = {}
-    for path in {edit.path for edit in _edits(old, new)}:
+    for path in _altered(old, new):
         lines, replacements = _lines(old[path]), _lines(new[path])
         for edit in reversed([edit for edit in kept if edit.path == path]):
             lines[edit.lines.old.start : edit.lines.old.stop] = replacements[edit.lines.new.start : edit.lines.new.stop]
@@ -96,7 +101,7 @@ def _with_edits(old: Mapping[str, bytes], new: Mapping[str, bytes], kept: Collec
 
 def _lines(content: bytes) -> list[str]:
     """Return the lines of a file, a character for each byte."""
-    return _LINES.findall(content.decode("latin-1"))
+    return split_lines(content.decode("latin-1"))
 
 
 def _resolves(sandbox: Sandbox, task: Task, patch: Patch) -> bool:

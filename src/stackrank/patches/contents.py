@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import stat
 import tokenize
 from contextlib import suppress
@@ -16,6 +17,7 @@ from stackrank.host.plain_files import read_plain
 
 REGULAR, EXECUTABLE, LINK = "100644", "100755", "120000"
 """The modes that git knows for files."""
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
 
 
@@ -149,3 +151,8 @@ def decode_text(content: bytes, path: str) -> str | None:
     """Return a file's text, with a byte-order mark if it has one; None if the file is binary. See `encoding_of`."""
     encoding = encoding_of(content, path)
     return None if encoding is None else content.decode(encoding)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends, as git counts them: only a line feed ends one."""
+    return _LINES.findall(text)

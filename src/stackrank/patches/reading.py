@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from stackrank.errors import StackrankError
 from stackrank.patches.binary import NO_OBJECT, content_of_literal
-from stackrank.patches.contents import REGULAR
+from stackrank.patches.contents import REGULAR, split_lines
 from stackrank.patches.names import first_name, names_of_header, quoted, unquoted, without_prefix
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of a patch.
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _SIDE = re.compile(r"(?:literal|delta) \d+\n")
 _GIT = "diff --git "
@@ -192,7 +191,7 @@ class Patch:
         Bytes that are not UTF-8 become surrogates, as in the names of files.
         """
         text = patch.decode("utf-8", "surrogateescape") if isinstance(patch, bytes) else patch
-        reader = _Reader(_LINES.findall(text))
+        reader = _Reader(split_lines(text))
         try:
             files = tuple(reader.files())
         except ValueError as error:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from stackrank.patches.binary import literal, object_name
 from stackrank.patches.comparing import LineChange, find_changes
-from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, stored_bytes
+from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, split_lines, stored_bytes
 from stackrank.patches.names import quoted
 from stackrank.patches.reading import FilePatch, Patch, PatchError
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of a patch.
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _CONTEXT = 3
 MOST_SHOWN = 256 << 10
 """The most bytes of a change that is shown, unless the caller says otherwise."""
@@ -106,7 +104,7 @@ def _head(path: str, old: bytes | None, new: bytes | None) -> str:
 def _hunks(path: str, old: str | None, new: str | None) -> Iterator[str]:
     source = "/dev/null" if old is None else quoted(f"a/{path}")
     target = "/dev/null" if new is None else quoted(f"b/{path}")
-    return _unified(_LINES.findall(old or ""), _LINES.findall(new or ""), source, target)
+    return _unified(split_lines(old or ""), split_lines(new or ""), source, target)
 
 
 def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
