@@ -30,7 +30,7 @@ from stackrank.flows.cli.progress import progress
 from stackrank.flows.runs.preparing.entrants import check_entrants, needing_fix
 from stackrank.flows.runs.specification.spec import read_spec
 from stackrank.host.underway import underway
-from stackrank.wording import count_of, duration, print_err
+from stackrank.wording import duration, print_err
 
 
 @dataclass
@@ -129,10 +129,7 @@ class FixSession:
                 f"{project.name}: the tests in files that need a missing module did not run "
                 f"({shorten(suite_run.unread)}): install it with --require or --setup"
             )
-        if suite_run.failing:
-            tests_depend = count_of(len(suite_run.failing), "failing test depends", "failing tests depend")
-            with underway(f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks"):
-                suite_run = set_aside_surroundings(project, self._backend, suite_run, print_err)
+        suite_run = set_aside_surroundings(project, self._backend, suite_run, print_err)
         if request.base:
             with underway(f"{project.name}: running its tests at {request.base}"):
                 suite_run = suite.select_broken_since(

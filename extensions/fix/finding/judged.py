@@ -21,6 +21,8 @@ from stackrank.extensions.fix.finding.problems import Problem, is_file, with_tes
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.host.scratch import scratch
+from stackrank.host.underway import underway
+from stackrank.wording import count_of
 
 TIMES = 2
 """How often a problem is judged as given."""
@@ -33,10 +35,12 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
     """
     if not suite.failing:
         return suite
+    tests_depend = count_of(len(suite.failing), "failing test depends", "failing tests depend")
+    activity = f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks"
     command = project.command.on(project.targets_of(suite.failing))
     written_at = commit_time(project.repository, project.commit)
     try:
-        with Sandbox(backend, project.spec) as sandbox:
+        with underway(activity, say), Sandbox(backend, project.spec) as sandbox:
             found = inspect_surroundings(
                 sandbox, project.files, command, suite.failing, project.timeout_s, written_at=written_at
             )
