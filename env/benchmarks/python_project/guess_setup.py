@@ -55,7 +55,7 @@ def guess_setup(
     """
     subdir = below.rstrip("/") or "."
     files = CommitFiles(repository, commit, subdir=subdir)
-    needs = find_needs(files, targets) if later else None
+    needs = find_needs(files) if later and not targets else None
     setup = setup_of(files, functools.partial(latest_version, repository, commit), targets, needs)
     added = find_added(files, CommitFiles(repository, later, subdir=subdir), needs) if later else []
     return [*setup, shlex.join([*_PIP_INSTALL, *added])] if added else setup
