@@ -35,6 +35,9 @@ check: ## what takes two minutes: lint, types, and the tests that start no engin
 	@deploy/setup/python.sh dev
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 
+# Threads of numerical libraries spin while they wait, on processors that other processes of tests need.
+tests exhaustive-tests quick-tests: export OMP_NUM_THREADS := 1
+
 tests:
 	$(VENV)/python -m tests.support.suite -p tests.support.covered $(SIDE_BY_SIDE) -m "not exhaustive" $(PYTEST_ARGS)
 
