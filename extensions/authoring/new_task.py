@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.python_project.databases import database_remedy
 from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
-from stackrank.env.benchmarks.python_project.too_new import describe_older
+from stackrank.env.benchmarks.python_project.remedies import find_remedy
 from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
 from stackrank.env.localisation.needs import inspect_surroundings
@@ -72,13 +71,10 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
             broken = score_in(sandbox, task, Changes(), fresh=True)
         with underway("running the tests with the fix", say):
             cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
-    if not cured.tests:
-        cause = _last_line(cured)
-        remedy = database_remedy(cause) or (
-            "name the test command with --test, and install what it needs with --setup and --require"
-            f"{describe_older(cause, task.files)}"
-        )
-        raise BenchmarkError(f"the tests do not run with the fix ({cause}): {remedy}")
+    if not any(outcome in PASSED for outcome in cured.tests.values()):
+        event = "no test passes" if cured.tests else "the tests do not run"
+        cause = next(iter(cured.messages.values()), "")[:200] or _last_line(cured)
+        raise BenchmarkError(f"{event} with the fix ({cause}): {find_remedy(cause, task.files)}")
     return TestReport(broken.tests, broken.messages), TestReport(cured.tests, cured.messages)
 
 
@@ -91,7 +87,8 @@ def _without_unstable(
     with scratch() as folder:
         save(drafted, folder)
         task = _load(folder, drafted)
-    failing = [test for test in fixed.outcomes if broken.outcomes.get(test) not in PASSED]
+    cured = (test for test, outcome in fixed.outcomes.items() if outcome in PASSED)
+    failing = [test for test in cured if broken.outcomes.get(test) not in PASSED]
     command = task.score_command or task.test_command
     activity = "finding out whether its tests depend on the day, the folder or other surroundings"
     try:

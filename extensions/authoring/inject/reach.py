@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.python_project.databases import database_remedy
 from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.remedies import database_remedy
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox

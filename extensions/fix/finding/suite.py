@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.python_project.too_new import describe_older
+from stackrank.env.benchmarks.python_project.remedies import find_remedy
 from stackrank.env.benchmarks.testfiles import can_be_named
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
@@ -331,8 +331,7 @@ def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None]
                 f"pytest finds no tests in {project.name}: name them with --test, such as --test 'pytest checks.py', "
                 "or name the folder of the package that has them"
             )
-        remedy = "name the test command with --test, and install what they need with --setup and --require"
-        remedy += describe_older(reason, files)
+        remedy = find_remedy(reason, files)
         if settings := re.search(rf"{re.escape(sandbox.root)}/?(\S+\.(?:toml|cfg|ini)):", reason):
             remedy = f"correct {settings[1]}, which pytest cannot read, and commit it"
         if "hookspec" in reason:

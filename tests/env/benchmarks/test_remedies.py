@@ -1,10 +1,10 @@
-"""A package that is too new for a commit is named, with the version that the project was tested with."""
+"""What is said about tests that do not run: the package that is too new, the server that is not there."""
 
 from __future__ import annotations
 
 import pytest
 
-from stackrank.env.benchmarks.python_project.too_new import describe_older
+from stackrank.env.benchmarks.python_project.remedies import find_remedy
 
 TOX = b"""[testenv]
 deps =
@@ -34,5 +34,5 @@ MOVED = "ImportError: cannot import name 'python_2_unicode_compatible' from 'dja
     ],
 )
 def test_a_package_that_is_too_new_is_named(reason: str, files: dict[str, bytes], remedy: str) -> None:
-    sentence = describe_older(reason, files)
-    assert remedy in sentence and bool(remedy) == bool(sentence)
+    _usual, _, pin = find_remedy(reason, files).partition(";")
+    assert remedy in pin and bool(remedy) == bool(pin)

@@ -1,4 +1,4 @@
-"""Packages that are newer than a program, and the version with which it was tested."""
+"""What to do about tests that do not run, as their errors tell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,32 @@ _LACKING = re.compile(
     r"cannot import name .*? from '(\w+)|module '(\w+)[\w.]*' has no attribute|No module named '(\w+)\."
 )
 """Matches the error of a program that uses what a package does not have; one of the groups names the package."""
+_ASKS_FOR_SERVER = re.compile(
+    r"\b(psycopg2?|MySQLdb|mysqlclient|cx_Oracle|oracledb)\b|connect(ion)? to (MySQL |MariaDB )?server|Can't connect to"
+)
+"""What the errors of drivers say: that they are not installed, or that no server answers."""
 _DESCRIPTIONS = ("setup.py", "setup.cfg", "pyproject.toml")
 
 
-def describe_older(reason: str, files: Mapping[str, bytes]) -> str:
+def find_remedy(error: str, files: Mapping[str, bytes]) -> str:
+    """Return what to do about tests of these files of which none runs or passes, because of this error."""
+    return database_remedy(error) or (
+        "name the test command with --test, and install what they need with --setup and --require"
+        f"{_describe_older(error, files)}"
+    )
+
+
+def database_remedy(error: str) -> str:
+    """Return what to do if this error asks for a database server, or an empty text."""
+    if not _ASKS_FOR_SERVER.search(error):
+        return ""
+    return (
+        "a sandbox has no database server, so choose a database without one, such as SQLite, if the settings have one, "
+        "as with --test 'DB=sqlite3 COMMAND'"
+    )
+
+
+def _describe_older(reason: str, files: Mapping[str, bytes]) -> str:
     """Return the end of a sentence that says which older package to name, if an import failed for the lack of one.
 
     `reason`: how it failed. Empty if the package is part of the project, or it failed for another reason.
