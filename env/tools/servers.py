@@ -62,8 +62,8 @@ class ToolServer(BaseModel):
         for pattern in patterns:
             try:
                 re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+            except (re.error, OverflowError, RecursionError, ValueError) as error:  # of a count, of nested groups
+                raise ValueError(f"{pattern[:100]!r} is not a regular expression: {error}") from None
         return patterns
 
     @field_validator("env")

@@ -270,7 +270,10 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is not a regular expression"),
+        *(
+            (_entrant("debug+other", other={**BY_HAND, "varies": [pattern]}), r"mcp.other.varies.*is not a regular exp")
+            for pattern in ("(", "a{99999999999}", f"a{{{'9' * 5000}}}", "(" * 5000 + ")" * 5000)
+        ),
         (_entrant("debug+other"), "name the MCP server 'other', which the run does not describe: put it under `mcp:`"),
         (_entrant("debug+othr", other=BY_HAND), "which the run does not describe.*or choose other"),
         (_entrant("debug+other", other={"comand": []}), "unknown field mcp.other.comand: did you mean command"),
