@@ -144,7 +144,7 @@ def of_entrant(rows: Sequence[Row]) -> list[Row]:
 
 def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     """Draw the tasks whose result changed, one of which can be opened."""
-    st.subheader(f"{heading}: {count_of(len(rows), 'result')}", anchor=False)
+    st.subheader(f"{heading}: {count_of(len(rows), 'task result')}", anchor=False)
     if not rows:
         return
     frame = pd.DataFrame(

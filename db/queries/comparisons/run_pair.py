@@ -165,8 +165,7 @@ def pair_sentence(
         quiet = "any entrant" if not clear else f"{calm} of {count_of(len(entrants), 'entrant')}"
         unclear = claim(None, None, above="", below="", between=f"for {quiet}")
         parts.append(in_sentence(unclear) if clear else unclear)
-    pairs = count_of(len(worse), "pair of an entrant and a task", "pairs of an entrant and a task")
-    return f"{'; '.join(parts)}; {pairs} got worse, {len(better):,} got better."
+    return f"{'; '.join(parts)}; {count_of(len(worse), 'task result')} got worse, {len(better):,} got better."
 
 
 def _by_size(row: Mapping[str, Any]) -> float:

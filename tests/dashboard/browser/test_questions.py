@@ -49,7 +49,7 @@ def reader(page: Any) -> Reader:
 
 def test_find_the_cause_of_a_nightly_regression(reader: Reader) -> None:
     page = reader.page
-    sync_api.expect(page.get_by_text("of an entrant and a task got worse")).to_be_visible()
+    sync_api.expect(page.get_by_text("task results got worse")).to_be_visible()
     reader.click("link", "Why?")
     sync_api.expect(page.get_by_role("heading", name=re.compile(r"^.+ #\d+ against .+ #\d+$"))).to_be_visible()
     heading(page, "Resolved less often")

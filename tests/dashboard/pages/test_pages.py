@@ -54,7 +54,7 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
     for sentence in (front["lead"], front["evidence"], *front["debugger"]):
         assert sentence in texts(app)
-    counts = r"No clear difference for any entrant; \d+ pairs of an entrant and a task got worse, \d+ got better\."
+    counts = r"No clear difference for any entrant; \d+ task results got worse, \d+ got better\."
     assert re.search(counts, texts(app))
     assert len(board) == 3
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]

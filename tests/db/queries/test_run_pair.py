@@ -48,9 +48,9 @@ def test_worse_entrants_and_their_tasks_are_listed(store: Store) -> None:
     assert (pair["first"], pair["second"], pair["apart"]) == (first, second, "")
     sentence = pair["sentence"]
     assert sentence.startswith("x is worse than before (100.0% -> 8.3%): -91.7 points ("), sentence
-    assert sentence.endswith(
-        "; no clear difference for 1 of 2 entrants; 12 pairs of an entrant and a task got worse, 0 got better."
-    ), "t2 counts for both, as in the rows of the entrants"
+    assert sentence.endswith("; no clear difference for 1 of 2 entrants; 12 task results got worse, 0 got better."), (
+        "t2 counts for both, as in the rows of the entrants"
+    )
     assert [(row["entrant"], row["worse"], row["better"], row["sure"]) for row in pair["entrants"]] == [
         ("x", 11, 0, True), ("y", 1, 0, False),
     ]  # fmt: skip
