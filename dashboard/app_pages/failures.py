@@ -27,6 +27,8 @@ def funnel() -> None:
     if not rows:
         st.caption("No episode was counted.")
         return
+    if sentence := queries.funnel_sentence(rows):
+        st.markdown(f"**{sentence}**")
     drawn = rows[: charts.MOST_DRAWN]
     charts.draw(charts.funnel(drawn, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     if len(drawn) < len(rows):

@@ -62,6 +62,8 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 
     The selection is kept in the address under `prefix`.
     """
+    if sentence := queries.failures_sentence(points):
+        st.markdown(f"**{show.escaped(sentence)}**")
     points = sorted(points, key=lambda row: -row["shares"].get("resolved", 0.0))  # as on the leaderboard
     event = charts.draw(
         charts.failure_bars(points),

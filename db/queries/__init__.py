@@ -7,7 +7,7 @@ fails, and `NotFound` if the reference does not exist.
 from stackrank.db.queries.acts import acts, describe_act, describe_pause, directions
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import EffortUnit
-from stackrank.db.queries.boards.failures import failure_points
+from stackrank.db.queries.boards.failures import failure_points, failures_sentence
 from stackrank.db.queries.boards.grid import decisive_tasks, grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
@@ -53,7 +53,13 @@ from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
-from stackrank.db.queries.episodes.funnel import excluded_episodes, excluded_shares, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.funnel import (
+    excluded_episodes,
+    excluded_shares,
+    funnel,
+    funnel_sentence,
+    runs_with_other_analysis,
+)
 from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import asks_for_text, count_matches, find_hits, search
@@ -151,12 +157,14 @@ __all__ = [
     "exclusion_sentence",
     "explain_night",
     "failure_points",
+    "failures_sentence",
     "find_hits",
     "find_places",
     "front_page",
     "full_episodes",
     "full_steps",
     "funnel",
+    "funnel_sentence",
     "gate",
     "grid",
     "has_several_faults",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypedDict
 
 from sqlalchemy import Engine, func, select
@@ -12,6 +12,7 @@ from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import UNKNOWN, Verdict
+from stackrank.wording import count_of, words
 
 _E = EPISODE.c
 
@@ -70,6 +71,20 @@ def failure_points(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[Failure
         for entrant_id, entrant in fetch_entrants(engine, counts).items()
     ]
     return sorted(board, key=lambda row: (row["entrant"], row["entrant_id"]))
+
+
+def failures_sentence(rows: Sequence[FailureBreakdown]) -> str:
+    """Say at which failure point most unresolved episodes of all entrants failed; empty if all were resolved."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(row["failure_points"])
+    if not counts:
+        return ""
+    most = max(counts.values())
+    names = [words(point) for point, episodes in counts.items() if episodes == most]
+    subject = "failure point is" if len(names) == 1 else "failure points are"
+    number = f"{most:,}{'' if len(names) == 1 else ' each'} of {count_of(counts.total(), 'unresolved episode')}"
+    return f"The most frequent {subject} {' and '.join(names)}: {number}."
 
 
 def _shares(tasks: Collection[Mapping[str, int]]) -> dict[str, float]:

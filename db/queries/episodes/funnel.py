@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import Any, TypedDict, cast
 
@@ -11,7 +13,8 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, fetch_tuples
-from stackrank.terms import DEBUGGERS, Milestone, Verdict
+from stackrank.terms import DEBUGGERS, STAGES, Milestone, Verdict
+from stackrank.wording import count_of
 
 _E = EPISODE.c
 
@@ -99,6 +102,23 @@ def funnel(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FunnelRow]:
         for entrant_id in sums
     ]
     return sorted(board, key=lambda row: (-row["shares"]["resolved"], row["entrant"]))
+
+
+def funnel_sentence(rows: Sequence[FunnelRow]) -> str:
+    """Say between which stages most episodes of all entrants are lost; empty if none is.
+
+    Being inspected is no stage here: an entrant needs no debugger to come further.
+    """
+    episodes = sum(row["counted"] for row in rows)
+    stages = [stage for stage in STAGES if stage != Milestone.INSPECTED]
+    reached = [("the start", episodes), *((stage, sum(cast("Row", row)[stage] for row in rows)) for stage in stages)]
+    losses = {f"between {first} and {second}": before - after for (first, before), (second, after) in pairwise(reached)}
+    most = max(losses.values())
+    if most <= 0:
+        return ""
+    places = [place for place, lost in losses.items() if lost == most]
+    number = f"{most:,}{'' if len(places) == 1 else ' each'} of {count_of(episodes, 'counted episode')}"
+    return f"The most episodes are lost {' and '.join(places)}: {number}."
 
 
 def runs_with_other_analysis(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[int]:

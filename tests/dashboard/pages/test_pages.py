@@ -188,6 +188,7 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
 @pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])
 def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix", runs="All")
+    everything = Scope(finished_only=False)
     assert drawn(app) == (tab != "Not the entrant's fault")
     assert len(app.dataframe) == (1 if drawn(app) else 3)
     if not drawn(app):
@@ -195,7 +196,10 @@ def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -
         assert by_entrant["Excluded"].sum() == by_run["Excluded"].sum() > 0
         assert f"{by_run['Excluded'].sum()} of {by_run['Episodes'].sum()} episodes" in texts(app)
         assert by_entrant["Share"].is_monotonic_decreasing
+    if tab == "How far":
+        assert queries.funnel_sentence(queries.funnel(seeded.store.engine, everything)) in texts(app)
     if tab == "Where it went wrong":
+        assert queries.failures_sentence(queries.failure_points(seeded.store.engine, everything)) in texts(app)
         links = [part.proto.query_string for part in app.get("page_link")]
         assert sum("id=" in link or "ep_" in link for link in links) == 6  # five examples and all of them
 

@@ -132,6 +132,34 @@ def test_the_funnel(seeded: tuple[Engine, Seeded]) -> None:
         assert row["localized"] <= row["reproduced"] <= row["counted"]
 
 
+def test_the_funnel_names_the_greatest_loss(seeded: tuple[Engine, Seeded]) -> None:
+    row = queries.funnel(seeded[0])[0]
+    counts = {"counted": 9, "reproduced": 9, "localized": 8, "inspected": 0, "edited": 4, "improved": 4, "resolved": 0}
+    rows: Any = [{**row, **counts}]
+    assert queries.funnel_sentence(rows) == (
+        "The most episodes are lost between localized and edited and between improved and resolved: "
+        "4 each of 9 counted episodes."
+    )
+    rows[0]["resolved"] = 1
+    assert queries.funnel_sentence(rows) == (
+        "The most episodes are lost between localized and edited: 4 of 9 counted episodes."
+    )
+    assert queries.funnel_sentence([{**rows[0], **dict.fromkeys(counts, 9)}]) == ""
+
+
+def test_the_most_frequent_failure_points_are_named(seeded: tuple[Engine, Seeded]) -> None:
+    row: Any = queries.failure_points(seeded[0])[0]
+    rows = [{**row, "failure_points": points} for points in ({"wrong_fix": 2, "tampered": 1}, {"tampered": 1})]
+    assert queries.failures_sentence(rows) == (
+        "The most frequent failure points are wrong fix and tampered: 2 each of 4 unresolved episodes."
+    )
+    rows[1]["failure_points"]["tampered"] = 2
+    assert queries.failures_sentence(rows) == (
+        "The most frequent failure point is tampered: 3 of 5 unresolved episodes."
+    )
+    assert queries.failures_sentence([{**row, "failure_points": {}}]) == ""
+
+
 def test_runs_with_other_failure_point_rules_are_listed(store: Store, matrix: SimpleNamespace) -> None:
     def create(**versions: str) -> int:
         return store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, versions=versions)
