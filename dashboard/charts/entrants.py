@@ -21,7 +21,7 @@ from stackrank.dashboard.charts.style import (
     with_legend,
 )
 from stackrank.db.queries import outcome_of
-from stackrank.wording import percent, usd
+from stackrank.wording import CENT, LEAST_USD, percent, usd
 
 _LABEL = 0.05
 """The height of a name in a figure, as a share of the figure's."""
@@ -40,6 +40,10 @@ _LEDGE = 0.02
 """So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
 """Below this ratio of costs, as a power of ten, an axis is linear."""
+_WIDE = 1.6
+"""From this ratio on, a logarithmic axis has room for powers of ten only."""
+_MOST_STEPS = 4
+"""The most steps between the ends of a linear axis whose costs a phone can show side by side."""
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
@@ -105,14 +109,16 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             font={"color": on_page(INK)},
         )
     if priced:
-        ticks = _ticks(low, high)
-        margin = max(0.02, _NAME * (high - low))
-        ends = low - margin, high + margin
-        figure.update_xaxes(
-            range=ends if is_logarithmic else [10**end for end in ends],
-            tickvals=ticks,
-            ticktext=[usd(tick) for tick in ticks],
-        )
+        if is_logarithmic:
+            margin = _NAME * (high - low)
+            ends = low - margin, high + margin
+            ticks = _powers(*ends)
+        else:
+            unit = LEAST_USD if max(costs) < 1 else CENT
+            margin = max(unit, _NAME * (max(costs) - min(costs)))
+            ends = max(0.0, min(costs) - margin), max(costs) + margin
+            ticks = _multiples(*ends, unit)
+        figure.update_xaxes(range=ends, tickvals=ticks, ticktext=[usd(tick) for tick in ticks], tickangle=0)
     if is_logarithmic:
         figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
     else:
@@ -121,16 +127,21 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     return finished(figure, _COST_ROWS)
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Return round costs for an axis between two powers of ten: multiples of one step if it is narrow."""
-    if high - low > _NARROW:
-        powers = range(math.floor(low) - 1, math.ceil(high) + 2)
-        return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    least = max((10**high - 10**low) / 3, 0.0001)
+def _powers(first: float, last: float) -> list[float]:
+    """Return the few round costs on a logarithmic axis between these powers of ten."""
+    digits = (1, 2, 5) if last - first < _WIDE else (1,)
+    costs = [digit * 10.0**power for power in range(math.floor(first), math.ceil(last)) for digit in digits]
+    return [cost for cost in costs if first <= math.log10(cost) <= last]
+
+
+def _multiples(first: float, last: float, unit: float) -> list[float]:
+    """Return the few multiples of a round cost, at least of `unit`, on an axis between these costs."""
+    least = max((last - first) / _MOST_STEPS, unit)
     power = 10.0 ** math.floor(math.log10(least))
     step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= 0.999 * least)
-    first = max(1, math.floor(10**low / step) - 1)
-    return [step * place for place in range(first, math.ceil(10**high / step) + 3)]
+    # Rounded, because ends that are multiples themselves are rarely exact.
+    first_place, last_place = math.ceil(round(first / step, 6)), math.floor(round(last / step, 6))
+    return [step * place for place in range(first_place, last_place + 1)]
 
 
 def _free_side(cost: float, rate: float, priced: Sequence[tuple[float, Mapping[str, Any]]], reach: float) -> int:

@@ -22,7 +22,7 @@ NOTHING = "–"
 """Shown where there is no value."""
 _LINE, _LEAST_P = 0.05, 0.001
 """The level of significance, and the smallest p-value that is shown as a number."""
-_LEAST_USD, _CENT = 0.0001, 0.01
+LEAST_USD, CENT = 0.0001, 0.01
 """The smallest cost of an episode, and the smallest total, that are shown as numbers."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
 # Characters that move the cursor, change the direction of text, or are invisible (U+2800, and those of Unicode's
@@ -224,8 +224,8 @@ def usd(value: float | None) -> str:
     """Format a cost; an unknown cost is not shown as zero."""
     if value is None:
         return NOTHING
-    if 0 < value < _LEAST_USD:
-        return f"< ${_LEAST_USD:.4f}"
+    if 0 < value < LEAST_USD:
+        return f"< ${LEAST_USD:.4f}"
     return f"${fixed(value, 2 if value >= 1 or value == 0 else 4)}"
 
 
@@ -240,14 +240,14 @@ def total_usd(value: float | None) -> str:
     """Format what many episodes cost together, in whole cents, so that the totals of a column have one form."""
     if value is None:
         return NOTHING
-    return f"< ${_CENT}" if 0 < value < _CENT else f"${fixed(value, 2)}"
+    return f"< ${CENT}" if 0 < value < CENT else f"${fixed(value, 2)}"
 
 
 def amount(value: float, by: str, *, signed: bool = False) -> str:
     """Format steps, tokens or dollars, without a word for the unit."""
     sign = ("-" if value < 0 else "+") if signed else ""
     if by == "cost_usd":
-        if signed and 0 < abs(value) < _LEAST_USD:
+        if signed and 0 < abs(value) < LEAST_USD:
             small = fixed(value, 4, signed=True)  # a sign before "< $0.0001" could not be read
             return f"{small[:-6]}${small[-6:]}"
         return f"{sign}{usd(abs(value))}"

@@ -76,6 +76,25 @@ def test_entrant_labels_do_not_overlap() -> None:
     assert heights(apart) == sorted(heights(apart)), "in the order of their marks"
 
 
+@pytest.mark.parametrize(
+    ("costs", "labels"),
+    [
+        ((0.0195, 0.0197), ["$0.0194", "$0.0195", "$0.0196", "$0.0197", "$0.0198"]),
+        ((0.0195, 0.0195), ["$0.0194", "$0.0195", "$0.0196"]),
+        ((2.001, 2.002), ["$2.00", "$2.01"]),
+        ((0.01, 0.04), ["$0.0100", "$0.0200", "$0.0500"]),
+        ((0.01, 9.0), ["$0.0100", "$0.1000", "$1.00", "$10.00"]),
+    ],
+)
+def test_the_axis_of_costs_fits_the_entrants(costs: tuple[float, float], labels: list[str]) -> None:
+    rows: list[dict[str, Any]] = [
+        {"entrant_id": 1, "entrant": "e", "cost_per_episode": cost, "rate": 0.5, "ci_low": 0.3, "ci_high": 0.6}
+        for cost in costs
+    ]
+    axis = charts.cost_against_rate(rows).layout.xaxis
+    assert list(axis.ticktext) == labels
+
+
 def test_vega_figures_contain_all_rows() -> None:
     rows: list[dict[str, Any]] = [
         {"entrant_id": number, "entrant": f"<b>e{number}", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "tasks": 9}
