@@ -30,7 +30,7 @@ def draw(names: Sequence[str], spending: Efforts, efforts: Efforts, *, also: str
 
 def _spent(names: Sequence[str], efforts: Efforts) -> None:
     if rows := _rows(names, efforts):
-        _table("What an episode takes", rows, "Means of an episode, resolved or not.")
+        _table("What an episode takes", rows, "Means of an episode, resolved or not; every task has the same weight.")
 
 
 def _needed(names: Sequence[str], efforts: Efforts, also: str) -> None:
