@@ -89,11 +89,13 @@ def _leading_pair(selection: Selection, ranked: Sequence[RankedStanding]) -> Com
 
 def _lead_sentence(ranked: Sequence[RankedStanding], leading: Comparison | None) -> str:
     """Say who leads and by how much, or that nobody clearly does; empty if nobody is ranked."""
-    return f"{headline(leading)}{_shared_lead(ranked, ranked[0]['entrant'])}" if leading else leader_sentence(ranked)
+    if leading is None:
+        return leader_sentence(ranked)
+    return " ".join(filter(None, [headline(leading), _shared_lead(ranked, ranked[0]["entrant"])]))
 
 
 def leader_sentence(board: Sequence[RankedStanding]) -> str:
-    """Say what the best entrant of a board resolves, and whether others may be as good; empty if nobody is ranked."""
+    """Say whether an entrant of a board leads, and what the best one resolves; empty if nobody is ranked."""
     ranked = [row for row in board if row["rank_low"] is not None]
     if not ranked:
         return ""
@@ -105,7 +107,7 @@ def leader_sentence(board: Sequence[RankedStanding]) -> str:
         return f"{result}; nobody else has played yet."
     if best["rank_high"] == 1:
         return f"{result}, clearly more than all others."
-    return f"{result}.{_shared_lead(ranked, 'It')}"
+    return " ".join(filter(None, ["No clear leader.", f"{result}.", _shared_lead(ranked, "It")]))
 
 
 def _shared_lead(ranked: Sequence[RankedStanding], leader: str) -> str:
@@ -121,7 +123,7 @@ def _shared_lead(ranked: Sequence[RankedStanding], leader: str) -> str:
     behind = [row["entrant"] for row in ranked if (row["rank_low"] or 0) > 1]
     is_ahead_of_all = len(behind) == len(ranked) - (best["rank_high"] or 0)
     clear = f"{leader} is clearly ahead of {_named(behind)}. " if behind and is_ahead_of_all else ""
-    return f" {clear}{first_ranks} of {count_of(len(ranked), 'entrant')} may be the best."
+    return f"{clear}{first_ranks} of {count_of(len(ranked), 'entrant')} may be the best."
 
 
 def _named(entrants: Sequence[str]) -> str:
