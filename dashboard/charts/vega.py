@@ -28,9 +28,9 @@ _AXIS_MARGIN = 0.1
 """How far below and above all rates the axis of `course` reaches."""
 _NUMBERED_FROM = 0.03
 """A part of a bar contains its number if it is at least this share of the longest bar."""
-_ASLANT_ON_A_PHONE: Spec = {
-    "labelAngle": {"expr": "width < 450 ? -40 : 0"},
-    "labelAlign": {"expr": "width < 450 ? 'right' : 'center'"},
+_IN_TWO_LINES_ON_A_PHONE: Spec = {
+    "labelExpr": "width < 450 && indexof(domain('x'), datum.value) % 2 ? ['', datum.label] : [datum.label]",
+    "labelAngle": 0,
     "labelOverlap": False,
 }
 _AS_IT_IS: Spec = {"scale": None, "legend": None}
@@ -228,7 +228,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
         "scale": {"domain": [0, 1]},
         "title": "Episodes that reached the stage",
     }
-    stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": _ASLANT_ON_A_PHONE}
+    stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": _IN_TWO_LINES_ON_A_PHONE}
     encoding = {
         "x": {"field": "stage", "type": "nominal", **stage},
         "y": {"field": "share", "type": "quantitative", **share},
