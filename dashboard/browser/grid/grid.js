@@ -80,8 +80,10 @@ class Grid {
     const { entrants, rows } = this.data
     const narrow = this.box.clientWidth < NARROW
     const longest = rows.reduce((most, row) => Math.max(most, row.task.length), 4)
-    this.names = narrow ? 118 : Math.min(280, 7.4 * longest + 24)
-    this.chars = narrow ? { task: 14, entrant: 19 } : { task: 34, entrant: 30 }
+    // A phone leaves to the names of tasks what a few entrants do not need.
+    const most = narrow ? Math.max(118, this.box.clientWidth - RATE_WIDTH - CELL * entrants.length - 2) : 280
+    this.names = Math.min(most, 7.4 * longest + 24)
+    this.chars = { task: Math.floor((this.names - 20) / 7), entrant: narrow ? 24 : 30 }
     this.shared = common(entrants).length
     const nameLength = Math.max(...entrants.map(name => Math.min(this.chars.entrant, name.length - this.shared)), 8)
     const facts = narrow ? RATE_WIDTH : FACTS_WIDTH + (this.facts.includes("notes") ? NOTES_WIDTH : 0)
