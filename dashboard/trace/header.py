@@ -11,7 +11,7 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, TASK_PAGE
 from stackrank.dashboard.trace.texts import body
 from stackrank.db import queries
@@ -45,7 +45,7 @@ def header(episode: Mapping[str, Any], around: dict[str, Any], last: int | None 
             if lines := wording.suspicious_lines(episode):
                 note = "The change uses machinery that a repair seldom needs. No verdict depends on it."
                 _listed("Suspicious lines", note, lines)
-        st.markdown(facts(episode) if episode["verdict"] else _so_far(last))
+        st.markdown(facts(episode, time=not cards.are_needed()) if episode["verdict"] else _so_far(last))
         if episode["error"]:
             st.error("The infrastructure failed. This says nothing about the entrant.", icon=":material/warning:")
             st.code(wording.visible(episode["error"]), language=None, wrap_lines=True, height=120)
@@ -60,11 +60,12 @@ def _about(episode: Mapping[str, Any]) -> str:
     attempt = f"attempt {episode['attempt']}"
     if episode["try_number"] > 1:
         attempt += f", try {episode['try_number']}"
-    facts = [episode["entrant"], f"benchmark {episode['benchmark']}", attempt, f"episode {episode['id']}"]
-    facts += [episode[name] for name in ("category", "difficulty") if episode[name]]
+    facts = [episode["entrant"], attempt, f"episode {episode['id']}"]
+    if not cards.are_needed():  # the page of the task has these
+        facts += [f"benchmark {episode['benchmark']}", *(episode[name] for name in ("category", "difficulty"))]
     if episode["interruptions"]:
         facts.append(f"cut off and continued {episode['interruptions']} times")
-    return " · ".join(map(show.escaped, facts))
+    return " · ".join(map(show.escaped, filter(None, facts)))
 
 
 def _listed(label: str, caption: str, lines: Sequence[object]) -> None:
