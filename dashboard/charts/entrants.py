@@ -21,7 +21,7 @@ from stackrank.dashboard.charts.style import (
     with_legend,
 )
 from stackrank.db.queries import outcome_of
-from stackrank.wording import CENT, LEAST_USD, percent, usd
+from stackrank.wording import CENT, LEAST_USD, percent, usd, whole
 
 _LABEL = 0.05
 """The height of a name in a figure, as a share of the figure's."""
@@ -29,6 +29,8 @@ _WITH_INTERVALS = 3
 """The most entrants whose lines have intervals; those of more would hide the lines."""
 _MARGIN = 0.05
 """So far below and above all marks a figure of rates reaches."""
+_BEYOND = 1.04
+"""So much further than the largest budget a figure of budgets reaches."""
 _COST_ROWS = 9
 _PLOT_HEIGHT = 400
 """Pixels between the axis and the top of the figure with that many rows, about."""
@@ -114,7 +116,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             ends = low - margin, high + margin
             ticks = _powers(*ends)
         else:
-            unit = LEAST_USD if max(costs) < 1 else CENT
+            unit = _unit(max(costs))
             margin = max(unit, _NAME * (max(costs) - min(costs)))
             ends = max(0.0, min(costs) - margin), max(costs) + margin
             ticks = _multiples(*ends, unit)
@@ -142,6 +144,11 @@ def _multiples(first: float, last: float, unit: float) -> list[float]:
     # Rounded, because ends that are multiples themselves are rarely exact.
     first_place, last_place = math.ceil(round(first / step, 6)), math.floor(round(last / step, 6))
     return [step * place for place in range(first_place, last_place + 1)]
+
+
+def _unit(most: float) -> float:
+    """Return the least difference between costs up to `most` that their texts show."""
+    return LEAST_USD if most < 1 else CENT
 
 
 def _free_side(cost: float, rate: float, priced: Sequence[tuple[float, Mapping[str, Any]]], reach: float) -> int:
@@ -173,7 +180,8 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
     `outcome`: what the share is of; see `outcome_of`.
     """
     figure = go.Figure()
-    end = max((x for row in rows for x, _ in row["curve"]), default=0)
+    # Beyond the last success, so that its step is seen.
+    end = _BEYOND * max((x for row in rows for x, _ in row["curve"]), default=0)
     for row in rows:
         x, y = zip(*row["curve"], strict=True) if row["curve"] else ((), ())
         figure.add_scatter(
@@ -189,20 +197,20 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
             },
             name=plain_label(row["entrant"]),
             meta=symbol_of(row["entrant_id"]),
-            hovertemplate="%{fullData.name}<br>%{y:.1%} with "
-            + ("$%{x:.4f}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
-            + "<extra></extra>",
+            text=[usd(budget) if by == "cost_usd" else f"{whole(budget)} {by}" for budget in (*x, *x[-1:])],
+            hovertemplate="%{fullData.name}<br>%{y:.1%} with %{text}<extra></extra>",
         )
         if x:
             # The mark tells lines apart without their colours.
             figure.add_scatter(
-                x=[x[-1]], y=[y[-1]], mode="markers", marker=marker_of(row["entrant_id"]), hoverinfo="skip",
+                x=[end], y=[y[-1]], mode="markers", marker=marker_of(row["entrant_id"]), hoverinfo="skip",
                 showlegend=False,
             )  # fmt: skip
-    if by != "cost_usd":
-        figure.update_xaxes(title=f"{by.capitalize()} of an episode, at most", rangemode="tozero")
-    else:
-        figure.update_xaxes(title="Cost of an episode, at most", tickprefix="$", rangemode="tozero")
+    noun = "Cost" if by == "cost_usd" else by.capitalize()
+    figure.update_xaxes(title=f"{noun} of an episode, at most", rangemode="tozero", tickformat=",")
+    if by == "cost_usd":
+        ticks = _multiples(0.0, end, _unit(end))
+        figure.update_xaxes(tickvals=ticks, ticktext=[usd(tick) for tick in ticks])
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title=outcome)
     return with_legend(finished(figure, 7))
 
