@@ -16,17 +16,23 @@ _STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
 
 
 def dots(
-    rows: Sequence[tuple[str, float, float, float]], *, unit: str, caption: str, span: tuple[float, float] | None = None
+    rows: Sequence[tuple[str, float, float, float]],
+    *,
+    title: str,
+    caption: str,
+    sign: str = "",
+    span: tuple[float, float] | None = None,
 ) -> str:
-    """Draw values with their intervals, one below the other. A row is (label, value, low, high), in `unit`.
+    """Draw values with their intervals, one below the other. A row is (label, value, low, high).
 
-    The figure is black on white, so that it prints. `span` is the range of the axis; by default the axis covers the
-    intervals and 0.
+    The figure is black on white, so that it prints. `title`: of the axis; `sign`: behind each number. `span` is the
+    range of the axis; by default the axis covers the intervals and 0.
     """
     ends = [end for _, _, low, high in rows for end in (low, high)]
     low, high = span or (min([0.0, *ends]), max([0.0, *ends]))
     step = next((step for step in _STEPS if (high - low) / step <= 6), _STEPS[-1])
     low, high = step * math.floor(low / step), step * math.ceil(high / step)
+    is_signed = low < 0
     wide, bottom = _WIDTH - _LABELS - _RIGHT, 12 + _ROW * len(rows)
 
     def x(value: float) -> float:
@@ -34,16 +40,16 @@ def dots(
 
     parts = []
     for tick in range(int(low), int(high) + 1, step):
-        heavier = ' stroke="#555"' if tick == 0 and low < 0 else ' stroke="#ddd"'
+        heavier = ' stroke="#555"' if tick == 0 and is_signed else ' stroke="#ddd"'
         parts.append(f'<path d="M{x(tick)} 8V{bottom}"{heavier}/>')
-        parts.append(_text(x(tick), bottom + 14, str(tick), "middle"))
+        parts.append(_text(x(tick), bottom + 14, f"{fixed(tick, 0, signed=is_signed)}{sign}", "middle"))
     for place, (label, value, least, upper) in enumerate(rows):
         y = 20 + _ROW * place
         parts.append(_text(_LABELS - 8, y + 4, _cut(label), "end"))
         parts.append(f'<path d="M{x(least)} {y}H{x(upper)}M{x(least)} {y - 4}v8M{x(upper)} {y - 4}v8" stroke="#000"/>')
         parts.append(f'<circle cx="{x(value)}" cy="{y}" r="3.5"/>')
-        parts.append(_text(_WIDTH - 4, y + 4, fixed(value, 1, signed=low < 0), "end"))
-    parts.append(_text(_LABELS + wide / 2, bottom + 30, unit, "middle"))
+        parts.append(_text(_WIDTH - 4, y + 4, f"{fixed(value, 1, signed=is_signed)}{sign}", "end"))
+    parts.append(_text(_LABELS + wide / 2, bottom + 30, title, "middle"))
     lines = textwrap.wrap(caption, _CHARS, break_on_hyphens=False)
     parts += [_text(4, bottom + 54 + 14 * place, line, "start") for place, line in enumerate(lines)]
     height = bottom + 60 + 14 * len(lines)
@@ -71,7 +77,7 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
         f"task, with Holm's correction over the leaderboard; do not read them off these intervals. {scope}"
     )
     lines = [(f"{row['entrant']}", *(100 * row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rated]
-    return dots(lines, unit=f"{outcome}, %, with 95% interval", caption=caption, span=(0, 100))
+    return dots(lines, title=f"{outcome}, with 95% interval", caption=caption, sign="%", span=(0, 100))
 
 
 def differences(rows: Sequence[Mapping[str, Any]], against: str, scope: str) -> str:
@@ -82,7 +88,7 @@ def differences(rows: Sequence[Mapping[str, Any]], against: str, scope: str) -> 
     )
     names = ("difference", "holm_low", "holm_high")
     lines = [(f"{row['label']} ({row['tasks']})", *(100 * row[name] for name in names)) for row in rows]
-    return dots(lines, unit="Points, with 95% interval", caption=caption)
+    return dots(lines, title="Points, with 95% interval", caption=caption)
 
 
 def _cut(label: str) -> str:

@@ -50,7 +50,7 @@ def render(engine: Engine, ref: int | str) -> tuple[str, int]:
     facts = [f"run {run_id}", f"benchmark {run['benchmark']} ({run['benchmark_digest'][:12]})", run["status"]]
     facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
     facts += [f"started {run['started_at'][:16]} UTC"] if run["started_at"] else []
-    facts += [f"{run['wall_s']:.0f} s"] if run["wall_s"] is not None else []
+    facts += [wording.duration(run["wall_s"])] if run["wall_s"] is not None else []
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_shown

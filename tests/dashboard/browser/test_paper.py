@@ -29,7 +29,7 @@ def test_board_figure_has_a_caption_and_escaped_names() -> None:
     texts, caption, drawing = drawn(paper.ranking(rows, "bugs 1234, run 1; conditions <2>."))
     assert caption.startswith("Resolution rates of 2 entrants on 18 to 20 tasks")
     assert caption.endswith("conditions <2>.")
-    assert " ".join(texts).endswith(caption) and {"debug", "50.0", "10.0", "100"} <= set(texts)
+    assert " ".join(texts).endswith(caption) and {"debug", "50.0%", "10.0%", "100%"} <= set(texts)
     assert not list(drawing.iter(f"{SVG}script")) and "errors only" not in texts and "\x1b" not in "".join(texts)
     places = [float(dot.get("cx", "")) for dot in drawing.iter(f"{SVG}circle")]
     lines = [line.get("d", "") for line in drawing.iter(f"{SVG}path") if line.get("stroke") == "#000"]
