@@ -18,6 +18,7 @@ const COUNTED = 84
 const WIDEST = 190
 const LEAST_HEIGHT = 360
 const NARROW = 640
+const BAR = 60 // The height of the page's bar, beneath which a grid can be scrolled.
 const STATES = ["all", "some", "none", "error"]
 const FACTS = ["rate", "spread", "notes"]
 
@@ -105,7 +106,7 @@ class Grid {
     const above = this.box.getBoundingClientRect().top - this.main.getBoundingClientRect().top + this.main.scrollTop
     // A grid that a window can show as a whole is not scrolled within the page.
     const whole = this.high + rows.length * CELL + 4
-    const least = whole <= this.main.clientHeight - 80 ? whole : LEAST_HEIGHT
+    const least = whole <= this.main.clientHeight - BAR ? whole : LEAST_HEIGHT
     this.box.style.maxHeight = `${Math.max(least, this.main.clientHeight - above - 16)}px`
     this.space.style.height = `${rows.length * CELL}px`
     this.forget()
