@@ -16,13 +16,14 @@ from stackrank.dashboard.charts.style import (
     on_page,
     symbol_of,
 )
+from stackrank.dashboard.parts import cards
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.wording import count_of, interval, mean, percent, point_interval, points, words
 
 Spec = dict[str, Any]
-_WIDEST_TITLE = 44
-"""The most characters in the title of an axis that a phone shows on one line."""
+_WIDEST_TITLE, _WIDEST_ON_A_PHONE = 90, 44
+"""The most characters in the title of an axis that half a window, or a phone, shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
 _AXIS_MARGIN = 0.1
 """How far below and above all rates the axis of `course` reaches."""
@@ -144,9 +145,9 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
             }
         )
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
-    # Split into lines, so that a phone shows the whole title.
     title = [f"← {first} better · points · {second} better →"]
-    title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better · points", f"{second} better →"]
+    if len(title[0]) >= (_WIDEST_ON_A_PHONE if cards.are_needed() else _WIDEST_TITLE):
+        title = [f"← {first} better · points", f"{second} better →"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
