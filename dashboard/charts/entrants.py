@@ -44,7 +44,7 @@ _NARROW = 0.5
 """Below this ratio of costs, as a power of ten, an axis is linear."""
 _WIDE = 1.6
 """From this ratio on, a logarithmic axis has room for powers of ten only."""
-_MOST_STEPS = 4
+_MOST_STEPS = 5
 """The most steps between the ends of a linear axis whose costs a phone can show side by side."""
 
 
