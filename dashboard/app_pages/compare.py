@@ -21,7 +21,7 @@ from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
-from stackrank.wording import count_of
+from stackrank.wording import count_of, words
 
 _PAIRED: dict[str, Any] = {
     "Points": columns.points(),
@@ -147,7 +147,7 @@ sides = [(first, pair["only_first"]), (second, pair["only_second"])]
 for column, (row, better) in zip(st.columns(2), sides if across else reversed(sides), strict=True):
     with column, st.container(border=True):
         st.markdown(f"**{show.escaped(row['entrant'])}**")
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, key=f"side_of_{'second' if row is second else 'first'}"):
             interval = wording.interval(row["ci_low"], row["ci_high"])
             st.metric("Resolved", wording.percent(row["rate"]), interval, delta_color="off", delta_arrow="off")
             if row["unverified"]:
@@ -281,11 +281,18 @@ def effort_of_both() -> None:
     )
 
 
+def told(setting: object) -> str:
+    """Return the value of a setting as people write it."""
+    if isinstance(setting, list):
+        return ", ".join(map(str, setting))
+    return wording.NOTHING if setting is None else str(setting)
+
+
 def settings() -> None:
     """Draw the settings in which the two differ."""
     differs = pair["differs"]
     if differs:
-        lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
+        lines = [{"Setting": words(name), "1": told(a), "2": told(b)} for name, (a, b) in differs.items()]
         heads = {number: st.column_config.Column(side["entrant"]) for number, side in (("1", first), ("2", second))}
         show.grid(lines, column_config=heads, alt="Settings in which the two differ")
         flat = [{"setting": name, "first": a, "second": b} for name, (a, b) in differs.items()]

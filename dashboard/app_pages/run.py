@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 import yaml
 
@@ -256,12 +257,13 @@ def errors() -> None:
     failed = ask(queries.episodes, run_id, verdict="error", counted=None, limit=100)
     if failed:
         operate.retry([row["id"] for row in failed if row["counted"]], run_id)
+        lines = [
+            {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
+            | {"Entrant": row["entrant"], "Class": row["error_class"], "What failed": row["error"]}
+            for row in failed
+        ]
         show.grid(
-            [
-                {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
-                | {"Entrant": row["entrant"], "Class": row["error_class"], "What failed": row["error"]}
-                for row in failed
-            ],
+            show.telling(pd.DataFrame(lines), "Try", "Counted", "Class"),
             about=failed,
             links={"Episode": [address.to("episode", id=row["id"]) for row in failed]},
             alt="Episodes in which the infrastructure failed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -79,6 +80,11 @@ def logits(label: str | None = None, **looks: Any) -> Kind:
     return _numbers(wording.logits, label, looks)
 
 
+def fit(label: str | None = None, **looks: Any) -> Kind:
+    """How well a model fits, near 1 if it does."""
+    return _numbers(partial(wording.fixed, digits=2), label, looks)
+
+
 def rate_bar(**looks: Any) -> Any:
     """Percents from 0 to 100 with a bar, which the browser writes; `show.in_percent` makes them from shares."""
     return st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, **{"width": 170, **looks})
@@ -126,12 +132,25 @@ def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, An
     return Kind(write, st.column_config.NumberColumn(label, **looks))
 
 
-_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
-_LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
+_SHARES = {
+    "rate",
+    "rate_errors_fail",
+    "rate_errors_pass",
+    "all_attempts_rate",
+    "pass_at_k",
+    "all_k",
+    "observed",
+    "predicted",
+    "fixed_rate",
+}
+_LOGITS = {"ability", "difficulty"}
+_FITS = {"infit", "outfit"}
 _NAMED = {
     "ci": "95% interval",
     "rate": "Rate",
     "all_attempts_rate": "Every attempt",
+    "rate_errors_fail": "Rate if errors failed",
+    "rate_errors_pass": "Rate if errors passed",
     "pass_at_k": "pass@k",
     "pass": "95% of pass@k",
     "k": "k",
@@ -154,19 +173,31 @@ def is_share(name: str) -> bool:
 
 
 def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of an answer with one text for the two ends of each interval of a share or a cost."""
+    """Return a row of an answer with one text for the two ends of each interval of which the form is known."""
     texts: dict[str, Any] = {}
     for name, value in row.items():
         stem, _, end = name.rpartition("_")
-        is_cost = stem.startswith("cost")
-        if end not in ("low", "high") or not (is_share(name) or is_cost):
+        write = _interval_of(stem) if end in ("low", "high") else None
+        if write is None:
             texts[name] = value
         elif end == "low":
-            label = f"95% of {wording.words(stem)}"
-            write = wording.usd_interval if is_cost else wording.interval
+            label = None if stem in row else _NAMED.get(stem)
             text = None if value is None else write(value, row[f"{stem}_high"])
-            texts[label if is_cost else _NAMED.get(stem) or label] = text
+            texts[label or f"95% of {wording.words(stem)}"] = text
     return texts
+
+
+def _interval_of(stem: str) -> Callable[[Any, Any], str] | None:
+    """Return what formats the interval around a number of an answer; None: each of its ends is a column."""
+    if is_share(f"{stem}_low"):
+        return wording.interval
+    if stem.startswith("cost"):
+        return wording.usd_interval
+    if stem.startswith("gap"):
+        return wording.point_interval
+    if stem == "rank":
+        return wording.ranks
+    return wording.logits_interval if stem in _LOGITS else None
 
 
 def named(name: str, values: pd.Series) -> Any:
@@ -181,6 +212,8 @@ def named(name: str, values: pd.Series) -> Any:
         return share(label)
     if name in _LOGITS and pd.api.types.is_float_dtype(values):
         return logits(label)
+    if name in _FITS:
+        return fit(label)
     if name.partition("_")[0] == "gap":
         return points(label)
     if name.startswith("cost"):

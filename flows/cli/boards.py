@@ -36,6 +36,7 @@ from stackrank.wording import (
     amount_interval,
     interval,
     logits,
+    logits_interval,
     mean,
     p_value,
     percent,
@@ -175,7 +176,7 @@ def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> 
     cells = [
         {
             **row,
-            "ability": f"{logits(row['ability'])} ({logits(row['ability_low'])} to {logits(row['ability_high'])})",
+            "ability": f"{logits(row['ability'])} ({logits_interval(row['ability_low'], row['ability_high'])})",
             "rate": f"{percent(row['rate'])} {interval(row['ci_low'], row['ci_high'])}",
             "observed": percent(row["observed"]),
             "tasks": f"{row['tasks']}/{row['tasks_total']}",

@@ -176,6 +176,11 @@ def logits(value: float) -> str:
     return fixed(value, 2, signed=True)
 
 
+def logits_interval(low: float, high: float) -> str:
+    """Format an interval of an ability."""
+    return f"{logits(low)} to {logits(high)}"
+
+
 def percent(value: float | None) -> str:
     """Format a share as `12.5%`."""
     return NOTHING if value is None else f"{fixed(100 * value, 1)}%"

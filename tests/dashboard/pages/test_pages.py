@@ -150,7 +150,10 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
     differs = visit(seeded.url, "compare", cmp_pick=f"{two},{three}", cmp_tab="What differs").dataframe[0].value
-    assert differs["Setting"].tolist() == ["tools", "tool_list"]
+    assert (
+        differs["Setting"].tolist() == ["tools", "tool list"]
+        and "view, rewrite, eval, grep, pdb" in differs["2"].values
+    )
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
     (effort,) = queries.effort(engine, [(first_id, two)], scope)
     taken, needed = (table.value.set_index("What") for table in app.dataframe)
