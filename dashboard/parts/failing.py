@@ -14,6 +14,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE
 from stackrank.db import queries
 from stackrank.db.queries import Scope
+from stackrank.db.queries.boards.failures import FailureBreakdown
 from stackrank.terms import FailurePoint
 from stackrank.wording import count_of
 
@@ -57,7 +58,7 @@ def note_other_versions(scope: Scope) -> None:
         )
 
 
-def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None:
+def bars(prefix: str, points: Sequence[FailureBreakdown], scope: Scope) -> None:
     """Draw rows of `failure_points` of this scope as bars; a click on a part of a bar leads to its episodes.
 
     The selection is kept in the address under `prefix`.
