@@ -286,7 +286,7 @@ _RUN_SIGNS = {"running": "▶", "finished": "✓", "failed": "✗"}
 
 
 def _against(change: queries.Change | None) -> str:
-    """Say how far the rate of a run is from that of the one before, and which entrants are clearly better or worse."""
+    """Say which entrants are clearly better or worse than in the run before, and how far the rate of all of them is."""
     if change is None:
         return ""
     told = [
@@ -294,7 +294,7 @@ def _against(change: queries.Change | None) -> str:
         for sign, names, word in (("▼", change.worse, "worse"), ("▲", change.better, "better"))
         if names
     ]
-    return f"{wording.points(change.difference)} points, {', '.join(told) or 'no clear difference'}"
+    return f"{', '.join(told) or 'no clear difference'}, {wording.points(change.difference)} points"
 
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
