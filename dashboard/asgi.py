@@ -47,10 +47,14 @@ _PARTS = {
 _NOT_FOUND = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Not found</title>
-<style>:root { color-scheme: light dark; font: 16px sans-serif }
-body { margin: 15vh auto; max-width: 32rem; padding: 1rem }
-</style></head><body><h1>Not found</h1><p>stackrank has no page with this address.</p>
-<p><a href="./">Overview</a> · <a href="./runs">Runs</a> · <a href="./episodes">Episodes</a></p></body></html>
+<style>:root { color-scheme: light dark; font: 15px "Source Sans", sans-serif }
+html { color: light-dark(#0B1016, #E8EDF2); background: light-dark(white, #12171D) }
+body { margin: 4rem clamp(1rem, 3vw, 2.5rem) }
+h1 { font-size: 28px; font-weight: 650 }
+a { color: light-dark(#005F94, #7CC4EF); margin-right: 1rem; text-decoration: none; line-height: 2 }
+</style></head><body><h1>Not found</h1><p>stackrank has no page with this address.</p><p><a href="./">Overview</a>
+<a href="./leaderboard">Leaderboard</a> <a href="./tasks">Tasks</a> <a href="./runs">Runs</a>
+<a href="./episodes">Episodes</a></p></body></html>
 """
 
 
