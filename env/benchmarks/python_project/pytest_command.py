@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.python_project.pytest_settings import django_variables, pytest_settings
+from stackrank.env.benchmarks.python_project.pytest_settings import django_variables, pytest_settings, rooting_options
 from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, as_argument, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
@@ -95,6 +96,18 @@ _OF_LINTERS = {
 _DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
+def project_command(given: str | None, files: Mapping[str, bytes]) -> TestCommand:
+    """Return the given command for a project's tests, with paths from the project's folder, or else the default one.
+
+    Raises BenchmarkError.
+    """
+    command = TestCommand.of(given or default_command(files), files)
+    says_where = any(re.match("-c|--config-file|--rootdir", option) for option in command.options)
+    if says_where or not rooting_options(files):
+        return command
+    return replace(command, options=(*command.options, "--rootdir=."))
+
+
 def default_command(files: Mapping[str, bytes]) -> str:
     """Return the default command for a project's tests.
 
@@ -111,7 +124,7 @@ def default_command(files: Mapping[str, bytes]) -> str:
 def command_start(files: Mapping[str, bytes]) -> str:
     """Return a project's pytest command without its tests. No run depends on an earlier one, and Django is set up."""
     variables = "".join(f"{name}={shlex.quote(value)} " for name, value in django_variables(files).items())
-    return f"{variables}python -m pytest -q {_independent_options(files)}"
+    return f"{variables}python -m pytest -q {' '.join([_independent_options(files), *rooting_options(files)])}"
 
 
 def _unittest_names(files: Mapping[str, bytes]) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from configparser import ConfigParser, Error
+from pathlib import PurePosixPath
 from posixpath import dirname
 from typing import Any
 
-_INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
+from stackrank.env.benchmarks.testfiles import is_test_file
+
+_SETTINGS_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+"""Files in which pytest looks for settings, in this order."""
 _OPTIONS = {
     "--cov": "pytest-cov",
     "--no-cov": "pytest-cov",
@@ -65,12 +69,50 @@ def read_toml(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 def pytest_settings(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return a project's settings for pytest, from the first of its files that has any: pytest reads no other."""
-    tool = read_pyproject(files).get("tool", {}).get("pytest", {})
-    pytest_ini, hidden_ini, tox, setup = (
-        read_section(files.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
-    )
-    settings = pytest_ini or hidden_ini or tool.get("ini_options", tool) or tox or setup
-    return {name.lower(): value for name, value in settings.items()}
+    return _settings_of(files)[1]
+
+
+def rooting_options(files: Mapping[str, bytes]) -> list[str]:
+    """Return options with which pytest takes the same settings and counts paths from the project's folder, whichever
+    tests it runs. Without them, settings in a folder are those of a run that names only files in there.
+    """
+    folders = {folder for above in _folders_of_tests(files) for folder in above[1:]}
+    if not any(_settings_in(files, folder)[0] for folder in folders):
+        return []
+    name, _ = _settings_of(files)
+    return [*(["-c", name] if name else []), *(["--rootdir=."] if dirname(name) or not name else [])]
+
+
+def _settings_of(files: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """Return the path and the settings of the file in which a project sets pytest; both empty if none does.
+
+    It is in the project's own folder, or else in one that contains all of its tests.
+    """
+    nested = _folders_of_tests(files)
+    shared = [folder for folder in min(nested, key=len, default=[""])[1:] if all(folder in above for above in nested)]
+    folders = ["", *reversed(shared)]
+    return next((found for folder in folders if (found := _settings_in(files, folder))[0]), ("", {}))
+
+
+def _folders_of_tests(files: Iterable[str]) -> list[list[str]]:
+    """Return the folders around each file of tests, from the project's, whose path is empty, to the innermost."""
+    tests = [PurePosixPath(path) for path in files if is_test_file(path) and PurePosixPath(path).name != "conftest.py"]
+    around = {test.parent: [*reversed(test.parents)] for test in tests}
+    return [["", *(str(folder) for folder in folders[1:])] for folders in around.values()]
+
+
+def _settings_in(files: Mapping[str, bytes], folder: str) -> tuple[str, dict[str, Any]]:
+    """Return the path and the settings of the file in a folder in which pytest finds some; both empty if in none."""
+    for name in _SETTINGS_FILES:
+        path = str(PurePosixPath(folder, name))
+        if name == "pyproject.toml":
+            tool = read_toml(files, path).get("tool", {}).get("pytest", {})
+            settings = tool.get("ini_options", tool)
+        else:
+            settings = read_section(files.get(path, b""), "tool:pytest" if name == "setup.cfg" else "pytest")
+        if settings or (name.endswith("pytest.ini") and path in files):
+            return path, {key.lower(): value for key, value in settings.items()}
+    return "", {}
 
 
 def django_variables(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.git import is_repository, latest_version
 from stackrank.env.benchmarks.python_project.compiled import require_python
 from stackrank.env.benchmarks.python_project.guess_setup import build_guessed, project_alone, setup_of
-from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, project_command
 from stackrank.env.benchmarks.repo import NEVER, Repo
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
@@ -92,7 +92,7 @@ def plant(
     if guess and (setup := setup_of(files, version)):
         say(f"{name}: installed with `{setup[0]}`, guessed from its files; --setup overrides it ('' installs nothing)")
         environment = replace(environment, setup=tuple(setup))
-    command = TestCommand.of(test or default_command(files), files)
+    command = project_command(test, files)
     request = _request_digest(files, command, seed, deep)
     if (folder / TASKS_FILE).exists() and not _is_same_request(folder, request):
         raise BenchmarkError(

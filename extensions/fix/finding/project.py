@@ -14,7 +14,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.python_project.compiled import require_python
 from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, guess_setup
-from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, project_command
 from stackrank.env.benchmarks.testfiles import is_test, shell_command
 from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
@@ -123,7 +123,7 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
         )
     files = CommitFiles(repository, commit, subdir=subdir)
     require_python(place.name, files)
-    command = TestCommand.of(test or default_command(files), files)
+    command = project_command(test, files)
     setup, requirements = wishes.setup, wishes.requirements
     if setup is None:
         setup = tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/", command.targets))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 import textwrap
 from contextlib import nullcontext
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.python_project.compiled import require_python
 from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, project_alone, setup_of
-from stackrank.env.benchmarks.python_project.pytest_command import default_command
+from stackrank.env.benchmarks.python_project.pytest_command import default_command, project_command
 from stackrank.env.benchmarks.python_project.requirements import find_added
 
 PROJECT = b"[project]\nname = 'a'\n"
@@ -57,6 +60,49 @@ def test_tests_of_djangos_own_runner(files: dict[str, bytes], settings: str) -> 
     assert command.startswith(f"DJANGO_SETTINGS_MODULE={settings} python" if settings else "python")
     assert ("python_files='test*.py'" in command) == bool(settings)
     assert ("pytest-django django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
+
+
+_TESTS = {"tests/test_cart.py": b"def test_total(): pass", "tests/unit/test_tax.py": b"def test_tax(): pass"}
+
+
+@pytest.mark.parametrize("given", ["", "pytest -q tests"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tests/pytest.ini": b""},
+        {"tests/pytest.ini": b"[pytest]\naddopts = -p no:doctest", "tox.ini": b"[pytest]\ntestpaths = tests"},
+        {"tests/unit/pyproject.toml": b"[tool.pytest.ini_options]\nminversion = '6'", "conftest.py": b""},
+        {"tests/setup.cfg": b"[tool:pytest]\npython_functions = test_*"},
+    ],
+)
+def test_settings_in_a_folder_leave_ids_alone(settings: dict[str, bytes], given: str, tmp_path: Path) -> None:
+    files = {**_TESTS, **settings}
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    command = project_command(given, files)
+    lines = [command.whole("--collect-only"), *(command.on([path], "--collect-only") for path in _TESTS)]
+    listings = [
+        subprocess.run([sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True, text=True).stdout
+        for line in lines
+    ]
+    whole, *single = [[line for line in listing.splitlines() if "::" in line] for listing in listings]
+    assert whole == ["tests/test_cart.py::test_total", "tests/unit/test_tax.py::test_tax"]
+    assert single == [[test] for test in whole]
+
+
+@pytest.mark.parametrize(
+    ("settings", "plugin"),
+    [
+        ({"tests/pytest.ini": b"[pytest]\nasyncio_mode = auto"}, "pytest-asyncio"),
+        ({"tests/tox.ini": b"[pytest]\naddopts = -n 2", "conftest.py": b""}, "pytest-xdist"),
+        ({"tests/pytest.ini": b"[pytest]\ntimeout = 9", "pytest.ini": b""}, ""),
+        ({"tests/unit/pytest.ini": b"[pytest]\ntimeout = 9"}, ""),
+    ],
+)
+def test_settings_around_all_tests_are_those_of_the_project(settings: dict[str, bytes], plugin: str) -> None:
+    (setup,) = setup_of({"setup.py": b"", **_TESTS, **settings}, str)
+    assert (f" {plugin}" in setup) if plugin else ("pytest-" not in setup)
 
 
 _SCRIPT = b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")'

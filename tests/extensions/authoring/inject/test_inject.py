@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
-from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command, project_command
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
@@ -93,7 +93,7 @@ def session(
     timeout_s: float = 30,
     setup: tuple[str, ...] = (),
 ) -> Injection:
-    command = TestCommand.of(test or default_command(files), files)
+    command = project_command(test, files)
     options = InjectionOptions(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
     return Injection(usable("bubblewrap"), files, options, folder)
 
