@@ -77,7 +77,7 @@ class TestNeeds:
 def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestNeeds:
     """Find out what a project's tests need.
 
-    It is in an extra, in a dependency group (PEP 735, Poetry, PDM), in an environment of Hatch or in a file of
+    It is in an extra, in a dependency group (PEP 735, Poetry, PDM, uv, Rye), in an environment of Hatch or in a file of
     requirements. Of other extras, groups and files, and of what tox and nox install, the modules that tests import are
     taken, and plug-ins of pytest. Of the extras with which tox or Hatch test the project, these are also the modules
     that the program imports. pytest's own settings show the plug-ins without which it cannot start. `targets`: the
@@ -304,18 +304,20 @@ def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str])
 
 
 def _tool_requirements(tool: Mapping[str, Any]) -> list[str]:
-    """Return the requirements of the first group for tests that Poetry, PDM or Hatch knows; of Poetry's, the names."""
-    poetry, pdm = tool.get("poetry", {}), tool.get("pdm", {}).get("dev-dependencies", {})
+    """Return the requirements of the first group for tests that a tool knows; of Poetry's, the names."""
+    poetry = tool.get("poetry", {})
+    lists = {"dev": tool.get(name, {}).get("dev-dependencies") for name in ("uv", "rye") if name in tool}
+    lists |= tool.get("pdm", {}).get("dev-dependencies", {})
     groups: dict[str, Any] = {"dev": poetry.get("dev-dependencies")}
     groups |= {name: requirement.get("dependencies") for name, requirement in poetry.get("group", {}).items()}
     hatch = {name: _of_hatch(described) for name, described in tool.get("hatch", {}).get("envs", {}).items()}
     for name in (*_EXTRAS, "hatch-test", "default"):
         if isinstance(groups.get(name), dict):
             return [requirement for requirement in groups[name] if requirement.lower() != "python"]
-        if isinstance(pdm.get(name), list):
+        if isinstance(lists.get(name), list):
             return [
                 requirement
-                for requirement in pdm[name]
+                for requirement in lists[name]
                 if isinstance(requirement, str) and not requirement.startswith("-e")
             ]
         if hatch.get(name):

@@ -78,6 +78,9 @@ def test_half_of_the_tests_that_notice_a_bug_are_withheld(tmp_path: Path) -> Non
         ),
         ("[tool.poetry]\nname = 'x'\n[tool.poetry.dev-dependencies]\nfreezegun = '*'", "freezegun"),
         ("[project]\nname = 'x'\n[tool.pdm.dev-dependencies]\ntest = ['attrs>=1', '-e file:.']", "'attrs>=1'"),
+        ("[project]\nname = 'x'\n[tool.uv]\ndev-dependencies = ['attrs>=1']", "'attrs>=1'"),
+        ("[project]\nname = 'x'\n[tool.rye]\nmanaged = true\ndev-dependencies = ['attrs']", "attrs"),
+        ("[project]\nname = 'x'\n[tool.uv]\nmanaged = true\n[tool.pdm.dev-dependencies]\ndev = ['attrs']", "attrs"),
     ],
 )
 def test_what_tests_need_of_poetry_and_pdm(pyproject: str, needs: str) -> None:
