@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,8 @@ class FixSession:
         return problems_of(self._engine, project, self._backend, suite_run, reported, run_id, times=request.times)
 
     def _fix(self, todo: list[Problem]) -> tuple[list[Problem], dict[str, str]]:
-        """Play these problems, and those of several tests that are solved in part again, in parts.
+        """Play these problems, and again: those of several tests that are solved in part, in parts; and those that are
+        solved only by changes that break other tests, with these tests.
 
         Returns the problems as they are then, and those without a proposal: name -> why.
         """
@@ -172,12 +174,25 @@ class FixSession:
             file = problems.write_problems(project, [*todo, *parts], out)
             todo = [problem for problem in todo if problem.name not in several] + parts
             reasons |= self._propose_from(parts, self._play(file, f"{name}: parts of problems", parts))
+        if kept := reproduce(project, self._backend, self._kept_from_breaking(todo))[0]:
+            file = problems.write_problems(project, [*todo, *kept], out)
+            self._propose_from(kept, self._play(file, f"{name}: without breaking other tests", kept))
         fixed = self._fixed_tests()
         return todo, {
             problem.name: problems.explain_missing(problem, reasons[problem.name], fixed)
             for problem in todo
             if problem.name in reasons
         }
+
+    def _kept_from_breaking(self, todo: Sequence[Problem]) -> list[Problem]:
+        """Return the problems that changes solve only by breaking tests of other files, together with these tests."""
+        kept: list[Problem] = []
+        rows = [self._proposal(number) for number in self._numbers]
+        for problem in todo:
+            broken = [row["evidence"]["regressions"] for row in rows if row["problem"] == problem.name]
+            if broken and all(broken):
+                kept.append(problems.keeping(problem, sorted({*chain(*broken)}), [*todo, *kept]))
+        return kept
 
     def _fixed_tests(self) -> set[str]:
         """Return the tests that the proposals make pass."""

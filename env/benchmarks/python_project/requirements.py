@@ -306,8 +306,8 @@ def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str])
 def _tool_requirements(tool: Mapping[str, Any]) -> list[str]:
     """Return the requirements of the first group for tests that a tool knows; of Poetry's, the names."""
     poetry = tool.get("poetry", {})
-    lists = {"dev": tool.get(name, {}).get("dev-dependencies") for name in ("uv", "rye") if name in tool}
-    lists |= tool.get("pdm", {}).get("dev-dependencies", {})
+    one_list = [tool.get(name, {}).get("dev-dependencies") for name in ("uv", "rye")]
+    lists = {"dev": next(filter(None, one_list), None), **tool.get("pdm", {}).get("dev-dependencies", {})}
     groups: dict[str, Any] = {"dev": poetry.get("dev-dependencies")}
     groups |= {name: requirement.get("dependencies") for name, requirement in poetry.get("group", {}).items()}
     hatch = {name: _of_hatch(described) for name, described in tool.get("hatch", {}).get("envs", {}).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.wording import count_of
 
+_MOST_KEPT_FILES = 5
 MEASURED_TIMES = 3
 """The factor by which a suite's time limit is extended while it is measured."""
 
@@ -49,6 +51,8 @@ class Problem:
     """A diff that adds the test that represents an issue."""
     parts: tuple[tuple[str, ...], ...] = ()
     """Smaller groups of the tests, if they are one problem only because the same lines are most suspicious."""
+    keeps: tuple[str, ...] = ()
+    """Tests of other files that an earlier change broke: whoever plays the problem sees them, and none may break."""
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
@@ -156,7 +160,18 @@ def with_tests(problem: Problem, tests: Sequence[str], suite: Suite) -> Problem:
         return replace(problem, suite=suite)
     parts = [tuple(test for test in part if test in tests) for part in problem.parts]
     remaining = _problem(suite, tests, tuple(filter(None, parts)), ())
-    return replace(remaining, name=problem.name, parts=remaining.parts if len(remaining.parts) > 1 else ())
+    kept_parts = remaining.parts if len(remaining.parts) > 1 else ()
+    return replace(remaining, name=problem.name, parts=kept_parts, keeps=problem.keeps)
+
+
+def keeping(problem: Problem, broken: Sequence[str], problems: Sequence[Problem]) -> Problem:
+    """Return a problem, under a name of its own, that nobody fixes by breaking these tests again.
+
+    Those of the files with the most of them are enough.
+    """
+    files = {path for path, _ in Counter(map(path_of, broken)).most_common(_MOST_KEPT_FILES)}
+    keeps = tuple(test for test in broken if path_of(test) in files)
+    return replace(problem, name=unique_name(problem.name, problems), keeps=keeps, parts=())
 
 
 def title_of(tests: Sequence[str]) -> str:
@@ -250,13 +265,15 @@ def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
 
 
 def _entry(project: Project, problem: Problem) -> TaskEntry:
-    """Make the task of a problem: its tests, and the passing tests of the same files. Other failing tests are left out.
+    """Make the task of a problem: its tests, and the passing tests of the same files and of those that it keeps. Other
+    failing tests are left out.
 
     The tests of a file that cannot be imported are unknown, so its task has no lists of tests, and all must pass.
     """
     suite = problem.suite
-    files = sorted({path_of(test) for test in problem.tests})
-    neighbours = sorted(test for test in suite.passing if path_of(test) in files)
+    judging = (*problem.tests, *problem.keeps)
+    files = sorted({path_of(test) for test in judging})
+    neighbours = sorted({test for test in suite.passing if path_of(test) in files}.union(problem.keeps))
     excluded = {*suite.failing, *suite.flaky, *suite.not_isolated, *suite.lacking} - set(problem.tests)
     # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
     counted = (*problem.tests, *neighbours)
@@ -267,7 +284,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     return entry_of(
         project,
         problem.name,
-        project.command.on(project.targets_of(problem.tests), *deselected),
+        project.command.on(project.targets_of(judging), *deselected),
         title=problem.title,
         statement=problem.statement,
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),

@@ -300,6 +300,44 @@ def test_two_causes_in_one_line_s_reach_within_a_budget(
     assert "Debugger at shop/range.py:4" in comment
 
 
+FAR = "from shop.cut import rest\n\n\ndef test_rest():\n    assert rest([1, 2, 3], 2) == [3]\n"
+HEADS = {
+    "as a list": ("def first(items):\n    return rest(items, 2)\n", "assert first([1, 2]) == [2]"),
+    "as a text": ("def last(items):\n    return str(rest(items, len(items)))\n", "assert last([1, 2]) == '[2]'"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("caller", "test"), HEADS.values(), ids=HEADS)
+def test_a_change_that_breaks_tests_of_another_file_is_not_the_end(
+    played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caller: str, test: str
+) -> None:
+    """The function that is called is right, and only tests of another file say so."""
+    text = f"def rest(items, n):\n    return items[n:]\n\n\n{caller}"
+    near = f"from shop.cut import *\n\n\ndef test_near():\n    {test}\n"
+    files = {"shop/__init__.py": "", "shop/cut.py": text, "tests/test_far.py": FAR, "tests/test_near.py": near}
+    shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
+    right = text.replace("rest(items, 2)", "rest(items, 1)").replace("len(items))", "len(items) - 1)")
+
+    def script(request: dict[str, Any]) -> Any:
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
+        sees_far = "tests/test_far.py tests/test_near.py" in json.dumps(request["messages"])
+        code = right if sees_far else text.replace("[n:]", "[n - 1 :]")
+        return call("submit") if turns else call("rewrite", path="shop/cut.py", new_code=code)
+
+    with OpenAIServer(script, key="sk-test") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        flags = ("--agent", "llm", "--model", "scripted", "--tools", "rewrite", "--repeat", "2", *BOX)
+        document = played("fix", str(shop), "--out", str(out), *flags, "--json").json()
+    best, worse = document["proposals"]
+    assert best["evidence"]["regressions"] == [] and best["diff"].count("cut.py") and not document["without"]
+    assert worse["evidence"]["regressions"] == ["tests/test_far.py::test_rest"]
+    assert played("review", str(best["id"]), "--approve").status == 0
+    git(shop, "am", "-q", str(*out.glob("*.patch")))
+    assert (shop / "shop/cut.py").read_text() == right
+
+
 WRITTEN = "from shop.cart import largest\n\n\ndef test_largest():\n    assert largest([1, 7, 3]) == 7\n"
 
 
