@@ -9,6 +9,7 @@ from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.mutation.operators.catalogue import OPERATORS
 from stackrank.extensions.repair import combine
 from stackrank.extensions.repair.localise import Suspicion
+from stackrank.extensions.repair.omissions import omissions
 from stackrank.extensions.repair.symptoms import Symptoms
 from stackrank.extensions.repair.workspace import Workspace
 
@@ -48,6 +49,7 @@ class Proposals:
                 for operator in OPERATORS:
                     proposed.extend(operator(context))
                 proposed.extend(self._symptoms.mutations(context))
+                proposed.extend(omissions(context))
         return self.rank([*proposed, *combine.alike(proposed, self._workspace.files)])
 
     def rank(self, candidates: Iterable[Mutation]) -> list[Mutation]:

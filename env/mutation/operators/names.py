@@ -44,6 +44,52 @@ def variables(function: cst.FunctionDef) -> tuple[str, ...]:
     return tuple(name for name in names if name not in _NEVER)
 
 
+@functools.lru_cache(maxsize=64)
+def flags(source: ParsedFile) -> frozenset[str]:
+    """Return the names that the file annotates as `bool`, or to which it gives nothing but truth values."""
+    declared: set[str] = set()
+    given: dict[str, bool] = {}
+    for context in source.contexts:
+        name, annotation = _declared(context.node)
+        if annotation is not None and source.code(annotation.annotation) == "bool":
+            declared.add(name)
+        for target, value in _given(context.node) if annotation is None else ():
+            given[last_name(target)] = given.get(last_name(target), True) and _is_truth(value)
+    return frozenset(declared | {name for name, is_truth in given.items() if is_truth}) - {""}
+
+
+def _declared(node: cst.CSTNode) -> tuple[str, cst.Annotation | None]:
+    """Return the name that a node declares, or defines as a function, and its annotation."""
+    if isinstance(node, cst.FunctionDef):
+        return node.name.value, node.returns
+    if isinstance(node, (cst.AnnAssign, cst.Param)):
+        return last_name(node.target if isinstance(node, cst.AnnAssign) else node.name), node.annotation
+    return "", None
+
+
+def _given(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode | None]]:
+    """Yield what gets a value here, and the value; None if it is one of several, or cannot be told."""
+    if isinstance(node, cst.Param):
+        yield node.name, node.default
+    places: list[cst.CSTNode] = []
+    if isinstance(node, cst.Assign):
+        places = [target.target for target in node.targets]
+    elif isinstance(node, (cst.For, cst.CompFor, cst.NamedExpr, cst.AugAssign)):
+        places = [node.target]
+    for place in places:
+        if isinstance(place, (cst.Tuple, cst.List)):
+            yield from ((element.value, None) for element in place.elements)
+        else:
+            yield place, getattr(node, "value", None)
+
+
+def _is_truth(value: cst.CSTNode | None) -> bool:
+    """Whether an expression can only be True or False, as far as it shows."""
+    if isinstance(value, cst.UnaryOperation):
+        return isinstance(value.operator, cst.Not)
+    return isinstance(value, cst.Comparison) or (isinstance(value, cst.Name) and value.value in ("True", "False"))
+
+
 def _is_value(context: NodeContext) -> bool:
     """Whether a name is read as a value here, and not assigned, called, declared or the name of an attribute."""
     parent, node = context.parent, context.node

@@ -11,6 +11,7 @@ from stackrank.env.mutation.edits import Edit
 from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.mutation.nodes import last_name
 from stackrank.env.mutation.operators.base import Operators
+from stackrank.env.mutation.operators.names import flags
 from stackrank.env.mutation.source import NodeContext, ParsedFile
 
 VALUE_TRAPS = Operators()
@@ -181,7 +182,8 @@ def falsy_condition(node: cst.If | cst.IfExp | cst.While | cst.CompIf, context: 
     test, new = node.test, "is not None"
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, new = test.expression, "is None"
-    if isinstance(test, (*_STORED, cst.Call)) and last_name(test) not in _never_none(context.source):
+    never_none = _never_none(context.source) | flags(context.source)
+    if isinstance(test, (*_STORED, cst.Call)) and last_name(test) not in never_none:
         yield context.replacement("falsy", 0.3, f"{context.code(test)} {new}", node.test)
 
 

@@ -11,6 +11,7 @@ from stackrank.env.mutation.operators.catalogue import OPERATORS
 from stackrank.env.mutation.source import ParsedFile
 from stackrank.extensions.repair import combine, donors, syntax
 from stackrank.extensions.repair.localise import Suspicion, functions_of
+from stackrank.extensions.repair.omissions import omissions
 from stackrank.extensions.repair.symptoms import Symptoms
 
 
@@ -46,6 +47,42 @@ def test_pairs_do_not_overlap() -> None:
     for pair in pairs:
         first, second = pair.edits
         assert first.end <= second.start
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(x, is_open: bool):\n    return g(x, closed=is_open)\n", {"not is_open"}),
+        (
+            "class A:\n    done = False\n\n    def f(self):\n        b = self.done\n        self.d = b\n",
+            {"not self.done"},
+        ),
+        ("def f(x) -> bool:\n    ...\n\ndef g(x):\n    return f(x)\n", {"not f(x)"}),
+        ("def f(x, is_open):\n    return g(x, *is_open)\n", set()),
+        ("def f(s):\n    at = s.rfind('-')\n    if at > 0:\n        return g(s, at)\n", {"at + 1", "at - 1"}),
+        ("def f(self, n):\n    self.n -= 1\n    return self.n\n", {"self.n + 1", "self.n - 1"}),
+        ("def f(a, b):\n    return g(a) or a == b\n", set()),
+    ],
+)
+def test_what_is_left_out_where_a_value_is_handed_on(text: str, expected: set[str]) -> None:
+    edits = [mutation.edits[0].text for context in source(text).contexts for mutation in omissions(context)]
+    assert set(edits) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_flag"),
+    [
+        ("def f(x, ready=False):\n    if ready:\n        g(x)\n", True),
+        ("def f(self):\n    if self.ready:\n        self.ready = not self.g\n", True),
+        ("def f(ready: bool):\n    return 1 if not ready else 2\n", True),
+        ("def f(ready):\n    if ready:\n        ready = True\n", False),
+        ("def f(self):\n    self.ready = False\n    self.ready, x = g()\n    if self.ready:\n        x()\n", False),
+        ("def f(ready=False):\n    for ready in g():\n        if ready:\n            h()\n", False),
+    ],
+)
+def test_what_is_always_true_or_false_is_not_compared_with_none(text: str, is_flag: bool) -> None:
+    texts = [c.apply(text) for context in source(text).contexts for operator in OPERATORS for c in operator(context)]
+    assert any("None" in changed for changed in texts) != is_flag
 
 
 @pytest.mark.parametrize(
