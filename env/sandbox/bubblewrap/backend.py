@@ -11,7 +11,7 @@ from stackrank.env.sandbox.base import SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.bubblewrap.environments import build, build_prefix, own_environment
 from stackrank.env.sandbox.bubblewrap.memory import Memory, NoMemory
-from stackrank.env.sandbox.bubblewrap.mounts import bind, system_mounts
+from stackrank.env.sandbox.bubblewrap.mounts import bind, names, system_mounts
 from stackrank.env.sandbox.bubblewrap.start import ROOT, Factories, HostView
 from stackrank.env.sandbox.environments import HOME, home_of
 from stackrank.env.sandbox.process import ProcessChannel
@@ -86,7 +86,7 @@ class BubblewrapBackend:
             shared, mounts = in_memory.problem, in_memory.mounts()
         except NoMemory as error:
             shared = str(error)
-            mounts = system_mounts(python_folder / "bin" / "python", spec.toolchain)
+            mounts = [*system_mounts(python_folder / "bin" / "python", spec.toolchain), *names()]
             for folder, seen_as in folders.items():
                 mounts += bind(folder, seen_as)
         cgroup = cgroups.make_cgroup(spec.limits)

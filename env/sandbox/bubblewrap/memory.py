@@ -27,6 +27,7 @@ from pathlib import Path
 
 from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.bubblewrap import selection, shared_objects
+from stackrank.env.sandbox.bubblewrap.mounts import NAMES, names
 from stackrank.env.sandbox.bubblewrap.selection import (
     Entries,
     files_below,
@@ -68,13 +69,15 @@ class View:
     """The folders in it, outside of the system's own, that sandboxes see."""
     folders: Mapping[Path, Path]
     """Where sandboxes see a folder -> its tree."""
+    names: Path
+    """The tree of the files in which names of machines are looked up."""
     problem: str
     """Why the trees may leave memory nevertheless; empty if they cannot."""
 
     @property
     def trees(self) -> tuple[Path, ...]:
         """Return all trees."""
-        return self.machine, *self.folders.values()
+        return self.machine, self.names, *self.folders.values()
 
     def mounts(self) -> list[str]:
         """Return the arguments that make bwrap mount the trees."""
@@ -90,7 +93,7 @@ class View:
             # By itself, bwrap creates parents with the host's permissions: root's home, for example, would be closed.
             parents = [word for parent in reversed(place.parents[:-1]) for word in ("--dir", str(parent))]
             arguments += [*parents, "--ro-bind", str(places[place]), str(place)]
-        return arguments
+        return [*arguments, *names(self.names)]
 
 
 class Memory:
@@ -145,7 +148,9 @@ class Memory:
                 seen_as: self._tree(root, str(folder), folder, partial(select_folder, folder)).folder
                 for folder, seen_as in folders.items()
             }
-        view = View(machine.folder, tuple(base for base in bases if not base.is_relative_to("/usr")), trees, "")
+            named = self._tree(root, str(NAMES), NAMES, lambda: {file: file.lstat() for file in NAMES.iterdir()}).folder
+        own_bases = tuple(base for base in bases if not base.is_relative_to("/usr"))
+        view = View(machine.folder, own_bases, trees, named, "")
         return replace(view, problem=self._lock(view.trees)) if _swaps() else view
 
     def _system_tree(self, root: Path, pythons: Sequence[Path], linked: Entries, say: Say) -> Tree:

@@ -13,6 +13,9 @@ from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
 _DEBUGGER = ("gdb", "gcc")
 """The folders of gdb's own Python modules, without which it does not work, and of those that print C++ for it."""
 
+NAMES = Path(__file__).parent / "etc"
+"""The files in which a sandbox looks names of machines up. They are mounted over this machine's."""
+
 
 def proc() -> list[str]:
     """Return arguments for a /proc whose files about the whole machine are read-only or hidden, as in Docker."""
@@ -60,6 +63,13 @@ def system_mounts(python: Path, toolchain: str = "") -> list[str]:
     if any(package.is_relative_to(mounted) for mounted in ("/usr", environment, base, prefix)):
         arguments += hide(package)
     return arguments
+
+
+def names(folder: Path = NAMES) -> list[str]:
+    """Return mounts with which a sandbox knows `localhost` and no name of this machine. `folder`: has these files."""
+    places = [Path("/etc", file.name) for file in sorted(folder.iterdir())]
+    known = [place for place in places if place.is_file() and not place.is_symlink()]
+    return [word for place in known for word in ("--ro-bind", str(folder / place.name), str(place))]
 
 
 @functools.cache

@@ -41,8 +41,8 @@ _HEADERS = "*.h arpa asm* bits c++ gnu linux net netinet rpc sys"
 _ALWAYS = ""
 _DATA = {
     _ALWAYS: (
-        "etc/alternatives", "etc/ld.so.cache", "etc/localtime", "usr/share/zoneinfo", "usr/share/terminfo/*/*",
-        "lib/terminfo/*/*", "usr/lib/locale/C.*", "usr/lib*/gconv/*", "usr/lib/*/gconv/*",
+        "etc/alternatives", "etc/hosts", "etc/ld.so.cache", "etc/localtime", "etc/nsswitch.conf", "usr/share/zoneinfo",
+        "usr/share/terminfo/*/*", "lib/terminfo/*/*", "usr/lib/locale/C.*", "usr/lib*/gconv/*", "usr/lib/*/gconv/*",
         *(f"{folder}/{name}" for folder in _LIBRARY_FOLDERS for name in _LOADED.split()),
     ),
     "file": ("usr/share/misc/magic*", "usr/lib/file/magic*"),
