@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from doctest import DocTestParser
 from typing import Any
 
@@ -22,7 +23,7 @@ from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Fault
-from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
+from stackrank.extensions.fix.finding.problems import Problem, is_file, limit_of, measured
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite, all_pass, passing_unchanged, run_again
 from stackrank.extensions.fix.finding.unnamed import break_unnamed
@@ -143,13 +144,14 @@ def try_variants(
     """
     files = {path_of(test) for test in problem.tests}
     near = {test for test in suite.passing if path_of(test) in files}
+    judged = replace(project, timeout_s=limit_of(project, problem))
     accepted: list[str] = []
     tried = 0
     for path, mutation, content in _variants(work, diff):
         tried += 1
         changed = {**work, path: content}
         # Nearly all are rejected by the tests that judge the change. Only for the others the whole suite runs.
-        if all_pass(project, backend, changed, near, project.targets_of(problem.tests)) and (
+        if all_pass(judged, backend, changed, near, project.targets_of(problem.tests)) and (
             near == suite.passing or all_pass(project, backend, changed, suite.passing)
         ):
             accepted.append(f"{path}:{mutation.line}: {_line_of(content, mutation.line)}")

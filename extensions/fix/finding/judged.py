@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -61,7 +62,9 @@ def reproduce(project: Project, backend: Backend, problems: Sequence[Problem]) -
     reproduced: list[Problem] = []
     reasons: dict[str, str] = {}
     for problem in problems:
+        started = time.monotonic()
         scores = _judge(task_of(project, problem), backend)
+        seconds = (time.monotonic() - started) / TIMES
         stable, why = _failing(problem, scores)
         reasons |= why
         if not stable:
@@ -69,7 +72,7 @@ def reproduce(project: Project, backend: Backend, problems: Sequence[Problem]) -
         unsteady = {test for test in problem.suite.passing if any(_is_bad(test, score) for score in scores)}
         suite = replace(problem.suite, passing=problem.suite.passing - unsteady)
         suite = replace(suite, flaky=tuple(sorted({*suite.flaky, *unsteady})))
-        reproduced.append(with_tests(problem, stable, suite))
+        reproduced.append(replace(with_tests(problem, stable, suite), seconds=seconds))
     return reproduced, reasons
 
 

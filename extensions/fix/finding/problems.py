@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -33,6 +34,8 @@ from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.wording import count_of
 
 _MOST_KEPT_FILES = 5
+_LEAST_S, _MOST_GROWTH = 20, 10
+"""Tests may take so many seconds with a change, and so many times as long as without: many end at the first failure."""
 MEASURED_TIMES = 3
 """The factor by which a suite's time limit is extended while it is measured."""
 
@@ -53,6 +56,8 @@ class Problem:
     """Smaller groups of the tests, if they are one problem only because the same lines are most suspicious."""
     keeps: tuple[str, ...] = ()
     """Tests of other files that an earlier change broke: whoever plays the problem sees them, and none may break."""
+    seconds: float = 0.0
+    """How long its tests take as given; 0 if that is not known."""
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
@@ -128,7 +133,8 @@ def split_up(
             groups.setdefault(tuple(bool({*part} & {*unfixed}) for unfixed in several[problem.name]), []).extend(part)
         for tests in groups.values() if len(groups) > 1 else (problem.parts if groups else ()):
             if not {*tests} <= {*fixed}:
-                parts.append(_problem(problem.suite, tests, (), [*problems, *parts]))
+                part = _problem(problem.suite, tests, (), [*problems, *parts])
+                parts.append(replace(part, seconds=problem.seconds))
     return parts
 
 
@@ -292,7 +298,15 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
         readonly=[f"{Pattern.literal(folder).text}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
+        timeout_s=limit_of(project, problem),
     )
+
+
+def limit_of(project: Project, problem: Problem) -> float:
+    """Return the seconds that the tests of a problem may take: a change with which they do not end is soon known."""
+    if not problem.seconds:
+        return project.timeout_s
+    return min(project.timeout_s, math.ceil(_LEAST_S + _MOST_GROWTH * problem.seconds))
 
 
 def entry_of(project: Project, name: str, test: str, **fields: Any) -> TaskEntry:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stackrank.env.patches import make_diff
-from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings
+from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings, task_of
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
-from stackrank.extensions.fix.finding.suite import run_suite
+from stackrank.extensions.fix.finding.suite import Suite, run_suite
 from stackrank.extensions.fix.leftovers import without_idle_edits, without_leftovers
 from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
@@ -155,6 +157,16 @@ def test_a_problem_fails_in_the_form_in_which_it_is_judged(tmp_path: Path) -> No
     assert (problem.name, problem.tests, problem.parts) == ("b", (total,), ())
     assert alone not in problem.statement and total in problem.statement
     assert set(reasons) == {alone, only} and "tests that run before" in reasons[only]
+
+
+@pytest.mark.parametrize(("test", "limit"), [("pytest test_b.py", 300), ("pytest", 300), ("pytest test_b.py", 7)])
+def test_a_problem_has_a_time_limit_of_its_own(tmp_path: Path, test: str, limit: float) -> None:
+    project, backend = opened(tmp_path / "p", ORDER, test=test, timeout_s=limit), usable("bubblewrap")
+    suite = Suite(frozenset(), {"test_b.py::test_total": ""}, ())
+    (problem,), _ = reproduce(project, backend, [Problem("b", "b", "b", ("test_b.py::test_total",), suite)])
+    task = task_of(project, problem)
+    assert task.limits.timeout_s == min(limit, 20 + math.ceil(10 * problem.seconds)) and problem.seconds > 0
+    assert task_of(project, replace(problem, seconds=0.0)).limits.timeout_s == limit
 
 
 @pytest.mark.parametrize("needs_file", [False, True])
