@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 
+from stackrank.env.benchmarks.python_project.pytest_settings import read_toml
 from stackrank.env.benchmarks.python_project.requirements import distribution, tox_requirements
 
 _LACKING = re.compile(
@@ -16,6 +17,7 @@ _ASKS_FOR_SERVER = re.compile(
     r"\b(psycopg2?|MySQLdb|mysqlclient|cx_Oracle|oracledb)\b|connect(ion)? to (MySQL |MariaDB )?server|Can't connect to"
 )
 """What the errors of drivers say: that they are not installed, or that no server answers."""
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
 _DESCRIPTIONS = ("setup.py", "setup.cfg", "pyproject.toml")
 
 
@@ -23,7 +25,7 @@ def find_remedy(error: str, files: Mapping[str, bytes]) -> str:
     """Return what to do about tests of these files of which none runs or passes, because of this error."""
     return database_remedy(error) or (
         "name the test command with --test, and install what they need with --setup and --require"
-        f"{_describe_older(error, files)}"
+        f"{describe_older(error, files)}"
     )
 
 
@@ -37,7 +39,7 @@ def database_remedy(error: str) -> str:
     )
 
 
-def _describe_older(reason: str, files: Mapping[str, bytes]) -> str:
+def describe_older(reason: str, files: Mapping[str, bytes]) -> str:
     """Return the end of a sentence that says which older package to name, if an import failed for the lack of one.
 
     `reason`: how it failed. Empty if the package is part of the project, or it failed for another reason.
@@ -54,7 +56,13 @@ def _describe_older(reason: str, files: Mapping[str, bytes]) -> str:
 
 
 def _tested_version(files: Mapping[str, bytes], package: str) -> str:
-    """Return the newest version of a package for which tox tests a project, or a classifier; empty if none does."""
+    """Return the version of a package that a lock file names, or the newest for which tox tests a project, or a
+    classifier; empty if none does.
+    """
+    for name in _LOCKS:
+        for entry in read_toml(files, name).get("package", []):
+            if distribution(str(entry.get("name", ""))) == distribution(package) and "version" in entry:
+                return f"{package}=={entry['version']}"
     tested = [text for text in tox_requirements(files) if distribution(text) == distribution(package)]
     if bounded := [text for text in tested if re.search(r"[<=~]", text)]:
         return bounded[-1]

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
-from stackrank.env.benchmarks.python_project.remedies import database_remedy
+from stackrank.env.benchmarks.python_project.remedies import database_remedy, describe_older
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox
@@ -122,7 +122,8 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         broken = sorted({error.partition(": ")[0] for error in report.collect_errors})
         files_with_tests = {path_of(test) for test in report.outcomes}
         if _MOST_BROKEN * len(broken) > len(files_with_tests):
-            raise BenchmarkError(f"its tests cannot be collected: {reason} (use --require, --setup or --test)")
+            remedy = f"(use --require, --setup or --test){describe_older(reason, files)}"
+            raise BenchmarkError(f"its tests cannot be collected: {reason} {remedy}")
         log.warning("left out because they cannot be collected (%s): %s", reason, ", ".join(broken))
         left_out, command = broken, command.without(broken)
         report, output = _run(sandbox, files, command, timeout_s)

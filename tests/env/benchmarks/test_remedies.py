@@ -25,6 +25,13 @@ MOVED = "ImportError: cannot import name 'python_2_unicode_compatible' from 'dja
         (MOVED, {"tox.ini": TOX, "setup.py": SETUP}, "--require 'Django>=2.0,<2.1'"),
         (MOVED, {"setup.py": SETUP}, "--require 'django<2.1'"),
         (MOVED, {}, "django may be too new"),
+        (MOVED, {"setup.py": SETUP, "uv.lock": b"[[package]]\nname = 'Django'\nversion = '1.8.2'"}, "'django==1.8.2'"),
+        (
+            MOVED,
+            {"poetry.lock": b"[[package]]\nname = 'a'\n[[package]]\nname = 'django'\nversion = '2'"},
+            "'django==2'",
+        ),
+        (MOVED, {"pdm.lock": b"[[package]]\nname = 'django'\nversion =", "setup.py": SETUP}, "--require 'django<2.1'"),
         ("ModuleNotFoundError: No module named 'django.utils.six'", {"setup.py": SETUP}, "--require 'django<2.1'"),
         ("AttributeError: module 'yaml' has no attribute 'load_all_old'", {}, "yaml may be too new"),
         ("ImportError: cannot import name 'Mapping' from 'collections' (/python3.11/collections)", {}, "--python"),
