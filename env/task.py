@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.patterns import Matcher, Pattern
+
+_MOST_GROWTH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,14 @@ class Limits:
     cpus: float = 1.0
     disk_mb: int = 256
     """Megabytes the workspace and the temporary folder may hold together. They live in memory."""
+
+
+def limit_after(seconds: float, least: float, longest: float) -> float:
+    """Return the seconds after which tests do not end that took so many in another state of the program.
+
+    `least`, `longest`: bounds of the answer.
+    """
+    return min(longest, max(least, math.ceil(_MOST_GROWTH * seconds)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -21,11 +23,14 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.env.scoring.verdict import score_in
-from stackrank.env.task import Task
+from stackrank.env.task import Task, limit_after
 from stackrank.env.validate import validate
 from stackrank.extensions.authoring.from_commit import Draft, TaskOptions, draft, save
 from stackrank.host.scratch import scratch
 from stackrank.host.underway import underway
+
+_LEAST_S = 5
+"""Tests that hang without the fix get this limit, unless they take long with it."""
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -41,7 +46,7 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
         say(f"{drafted.entry.id}: installed with `{setup}`, guessed from its files; --setup overrides it")
     for note in drafted.notes:
         say(f"{drafted.entry.id}: {note}")
-    broken, fixed = _both_states(drafted, backend, say)
+    drafted, broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with scratch() as folder:
         save(drafted, folder, broken, fixed)
@@ -56,8 +61,8 @@ def _load(folder: Path, drafted: Draft) -> Task:
     return load_task(content.tasks[0], content, folder / TASKS_FILE)
 
 
-def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
-    """Run the tests before and after the fix."""
+def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[Draft, TestReport, TestReport]:
+    """Run the tests before and after the fix. Where they hang without it, they get a time limit that suits them."""
     with scratch() as folder:
         save(drafted, folder)
         task = _load(folder, drafted)
@@ -67,15 +72,21 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
     deleted = tuple(path for path in task.files if path not in fixed)
     # Nobody forges the outcomes here, so one run of each is enough.
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
-        with underway("running the tests before the fix", say):
-            broken = score_in(sandbox, task, Changes(), fresh=True)
+        started = time.monotonic()
         with underway("running the tests with the fix", say):
             cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
-    if not any(outcome in PASSED for outcome in cured.tests.values()):
-        event = "no test passes" if cured.tests else "the tests do not run"
-        cause = next(iter(cured.messages.values()), "")[:200] or _last_line(cured)
-        raise BenchmarkError(f"{event} with the fix ({cause}): {find_remedy(cause, task.files)}")
-    return TestReport(broken.tests, broken.messages), TestReport(cured.tests, cured.messages)
+        if not any(outcome in PASSED for outcome in cured.tests.values()):
+            event = "no test passes" if cured.tests else "the tests do not run"
+            cause = next(iter(cured.messages.values()), "")[:200] or _last_line(cured)
+            raise BenchmarkError(f"{event} with the fix ({cause}): {find_remedy(cause, task.files)}")
+        limit_s = limit_after(time.monotonic() - started, _LEAST_S, task.limits.timeout_s)
+        limited = replace(task, limits=replace(task.limits, timeout_s=limit_s))
+        with underway("running the tests before the fix", say):
+            broken = score_in(sandbox, limited, Changes(), fresh=True)
+    if broken.timed_out:
+        say(f"without the fix, the tests do not end within {limit_s:g} s, so this is their limit")
+        drafted = replace(drafted, entry=drafted.entry.model_copy(update={"timeout_s": limit_s}))
+    return drafted, TestReport(broken.tests, broken.messages), TestReport(cured.tests, cured.messages)
 
 
 def _without_unstable(

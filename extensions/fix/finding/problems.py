@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.python_project.remedies import describe_older
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
     DefaultsEntry,
@@ -29,13 +29,14 @@ from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
+from stackrank.env.task import limit_after
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.wording import count_of
 
 _MOST_KEPT_FILES = 5
-_LEAST_S, _MOST_GROWTH = 20, 10
-"""Tests may take so many seconds with a change, and so many times as long as without: many end at the first failure."""
+_LEAST_S = 20
+"""Tests may take so long with any change: those that failed at once may take longer than before."""
 MEASURED_TIMES = 3
 """The factor by which a suite's time limit is extended while it is measured."""
 
@@ -75,7 +76,7 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         reason = next(suite.reasons, "none is found")
         raise BenchmarkError(
             f"no test of {project.name} passes ({reason[:400]}), so fixes cannot be checked: install the project with "
-            "--setup and --require, or name its test command with --test"
+            f"--setup and --require, or name its test command with --test{describe_older(reason, project.files)}"
         )
     if not suite.failing:
         return []
@@ -133,8 +134,8 @@ def split_up(
             groups.setdefault(tuple(bool({*part} & {*unfixed}) for unfixed in several[problem.name]), []).extend(part)
         for tests in groups.values() if len(groups) > 1 else (problem.parts if groups else ()):
             if not {*tests} <= {*fixed}:
-                part = _problem(problem.suite, tests, (), [*problems, *parts])
-                parts.append(replace(part, seconds=problem.seconds))
+                split_off = _problem(problem.suite, tests, (), [*problems, *parts])
+                parts.append(replace(split_off, seconds=problem.seconds))
     return parts
 
 
@@ -304,9 +305,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
 
 def limit_of(project: Project, problem: Problem) -> float:
     """Return the seconds that the tests of a problem may take: a change with which they do not end is soon known."""
-    if not problem.seconds:
-        return project.timeout_s
-    return min(project.timeout_s, math.ceil(_LEAST_S + _MOST_GROWTH * problem.seconds))
+    return limit_after(problem.seconds, _LEAST_S, project.timeout_s) if problem.seconds else project.timeout_s
 
 
 def entry_of(project: Project, name: str, test: str, **fields: Any) -> TaskEntry:

@@ -165,7 +165,7 @@ def test_a_problem_has_a_time_limit_of_its_own(tmp_path: Path, test: str, limit:
     suite = Suite(frozenset(), {"test_b.py::test_total": ""}, ())
     (problem,), _ = reproduce(project, backend, [Problem("b", "b", "b", ("test_b.py::test_total",), suite)])
     task = task_of(project, problem)
-    assert task.limits.timeout_s == min(limit, 20 + math.ceil(10 * problem.seconds)) and problem.seconds > 0
+    assert task.limits.timeout_s == min(limit, max(20, math.ceil(10 * problem.seconds))) and problem.seconds > 0
     assert task_of(project, replace(problem, seconds=0.0)).limits.timeout_s == limit
 
 

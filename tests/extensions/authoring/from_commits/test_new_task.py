@@ -26,9 +26,9 @@ WHERE = "def test_year():\n    assert datetime.date.today().year < 2026 or total
 HEAD = "import datetime\n\nimport pytest\n\nimport shop\nfrom shop import total\n\n\n"
 
 
-def repository(folder: Path, *tests: str) -> Path:
+def repository(folder: Path, *tests: str, broken: str = BROKEN) -> Path:
     """A commit with the bug, and one that fixes it and adds the tests."""
-    write(folder, {"shop.py": BROKEN})
+    write(folder, {"shop.py": broken})
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Bug"]):
         git(folder, *command)
     write(folder, {"shop.py": FIXED, "test_shop.py": HEAD + "\n\n".join(tests)})
@@ -56,3 +56,19 @@ def test_a_bug_that_no_stable_test_shows_is_no_task(tmp_path: Path, test: str) -
     with pytest.raises(BenchmarkError, match="no test shows the bug reliably"):
         make_task(str(repo), "HEAD", tmp_path / "out", TaskOptions(id="shop"), usable("bubblewrap"), lambda _: None)
     assert not (tmp_path / "out").exists()
+
+
+ENDLESS = {
+    "busy": "def total(items):\n    while items:\n        items = items[0:]\n    return 0\n",
+    "blocked": "import threading\n\n\ndef total(items):\n    return threading.Event().wait()\n",
+}
+
+
+@pytest.mark.parametrize("broken", ENDLESS.values(), ids=ENDLESS)
+def test_a_bug_with_which_the_tests_hang_costs_no_more_than_its_tests_take(tmp_path: Path, broken: str) -> None:
+    messages: list[str] = []
+    repo = repository(tmp_path / "repo", STABLE, broken=broken)
+    options = TaskOptions(id="shop", timeout_s=2000)
+    entry = make_task(str(repo), "HEAD", tmp_path / "out", options, usable("bubblewrap"), messages.append)
+    assert entry.fail_to_pass == ["test_shop.py::test_total"] and 5 <= (entry.timeout_s or 0) < 1000
+    assert any(f"do not end within {entry.timeout_s:g} s" in message for message in messages)
