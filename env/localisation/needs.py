@@ -1,9 +1,9 @@
 """Tells what a test's surroundings lack apart from what the program does.
 
 Two means, neither of which reads what a failure says. A failing test runs again in other surroundings (on another day,
-in another time zone, in another folder, in a git repository, at a terminal): if it passes, these decide and not the
-program. And what tests ask their surroundings for without getting it is recorded (`needs_plugin`): if only failing
-tests ask for something, they fail for the lack of it.
+in another time zone, in another folder, in a git repository, at a terminal, with colours): if it passes, these decide
+and not the program. And what tests ask their surroundings for without getting it is recorded (`needs_plugin`): if only
+failing tests ask for something, they fail for the lack of it.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _combinations(written_at: float | None) -> list[list[_Condition]]:
     return [
         [_day(1.45), _zone("Europe/Berlin"), _TERMINAL, _GIT],
         [_day(-100), _zone("Asia/Tokyo"), _locale("de_DE.UTF-8"), _FOLDER],
-        [_day(-3 * 365), _zone("America/New_York"), _locale("en_US.UTF-8")],
+        [_day(-3 * 365), _zone("America/New_York"), _locale("en_US.UTF-8"), _COLOURS],
         [_day(3) if written_at is None else _day(_days_from_now(written_at))],
     ]
 
@@ -143,6 +143,7 @@ def _locale(name: str) -> _Condition:
 
 
 _TERMINAL = _Condition("at a terminal, which a sandbox lacks", before="export TERM=xterm", at_terminal=True)
+_COLOURS = _Condition("without NO_COLOR, COLUMNS and TERM, which a sandbox sets", before="unset NO_COLOR COLUMNS TERM")
 _GIT = _Condition(
     "in a git repository: a sandbox has the files of a commit, and no git metadata",
     before="export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost "

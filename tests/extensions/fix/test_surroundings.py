@@ -55,6 +55,8 @@ KINDS = {
     "socket.create_connection(('192.0.2.7', 80), timeout=2)": "network (192.0.2.7)",
     "assert locale.setlocale(locale.LC_TIME, 'xx_YY.UTF-8')": "the locale xx_YY.UTF-8",
     "assert os.get_terminal_size().columns": "terminal",
+    "assert 'NO_COLOR' not in os.environ": "NO_COLOR",
+    "assert os.environ.get('COLUMNS', '80') == '80'": "COLUMNS",
     "assert time.strftime('%H', time.localtime(1719835200)) == '14'": "the time zone Europe/Berlin",
     "assert datetime.date.today() < datetime.date(2026, 1, 1)": "the date",
     "assert weekday() not in (datetime.datetime.fromtimestamp(START).strftime('%A'),)": "the date",
