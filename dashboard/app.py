@@ -7,11 +7,10 @@ import streamlit as st
 
 from stackrank.dashboard import address, first_run, login
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.pages import HIDDEN, LISTED, SUMMARIES, Page, plugin_pages
+from stackrank.dashboard.pages import HIDDEN, LISTED, SUMMARIES, Page, plugin_pages, title_of
 from stackrank.dashboard.parts import pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.db import queries
-from stackrank.wording import words
 
 # Comments, because Streamlit draws every text that stands alone in this file.
 # Pages that show every benchmark unless the scope names one.
@@ -21,8 +20,7 @@ _FOLLOWING = ("", "leaderboard", "compare", "tool_sets", "failures", "tasks", "t
 
 
 def _page(name: str, icon: str, **options: Any) -> Any:
-    title = "Failure points" if name == "failures" else words(name).capitalize()
-    return st.Page(f"app_pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, **options)
+    return st.Page(f"app_pages/{name}.py", title=title_of(name), icon=f":material/{icon}:", url_path=name, **options)
 
 
 def _plugin_page(path: str, page: Page) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from starlette.websockets import WebSocketDisconnected
 
 from stackrank.dashboard.browser import modules
 from stackrank.dashboard.launch import HEALTH
-from stackrank.dashboard.pages import page_names
+from stackrank.dashboard.pages import LISTED, page_names, plugin_pages, title_of
 from stackrank.host.listening import is_known_host, is_loopback
 from stackrank.settings import settings
 
@@ -49,12 +50,14 @@ _NOT_FOUND = """<!doctype html>
 <title>Not found</title>
 <style>:root { color-scheme: light dark; font: 15px "Source Sans", sans-serif }
 html { color: light-dark(#0B1016, #E8EDF2); background: light-dark(white, #12171D) }
-body { margin: 4rem clamp(1rem, 3vw, 2.5rem) }
+body { margin: 0 }
+nav, main { padding: 0.75rem clamp(1rem, 3vw, 2.5rem) }
+nav { border-bottom: 1px solid light-dark(#DCE2E8, #2A333C) }
 h1 { font-size: 28px; font-weight: 650 }
-a { color: light-dark(#005F94, #7CC4EF); margin-right: 1rem; text-decoration: none; line-height: 2 }
-</style></head><body><h1>Not found</h1><p>stackrank has no page with this address.</p><p><a href="./">Overview</a>
-<a href="./leaderboard">Leaderboard</a> <a href="./tasks">Tasks</a> <a href="./runs">Runs</a>
-<a href="./episodes">Episodes</a></p></body></html>
+a { color: inherit; margin-right: 1rem; text-decoration: none; line-height: 2; display: inline-block }
+a:hover { text-decoration: underline }
+</style></head><body><nav>{pages}</nav><main><h1>Not found</h1><p>stackrank has no page with this address.</p></main>
+</body></html>
 """
 
 
@@ -141,11 +144,16 @@ class ScriptsAhead:
 
 
 class MissingPages:
-    """Answers 404, with a heading and a link, for an address that no page has. Streamlit would show its first page."""
+    """Answers 404, with a heading and the pages that there are. Streamlit would show its first page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._names = set(page_names())
+        titles = {name: title_of(name) for name in LISTED} | {
+            name: page.title for name, page in plugin_pages()[0].items()
+        }
+        links = (f'<a href="./{escape(name)}">{escape(title)}</a>' for name, title in titles.items())
+        self._not_found = _NOT_FOUND.replace("{pages}", " ".join(links))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer, and replace the page that it sends for every address."""
@@ -161,7 +169,7 @@ class MissingPages:
                 headers = Headers(raw=message["headers"])
                 is_page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
                 if is_page:
-                    await Response(_NOT_FOUND, 404, media_type="text/html")(scope, receive, send)
+                    await Response(self._not_found, 404, media_type="text/html")(scope, receive, send)
             if not is_page:
                 await send(message)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stackrank.errors import PluginError
 from stackrank.plugins import load_plugin, plugin_names
+from stackrank.wording import words
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -70,6 +71,11 @@ class Page:
     """The Streamlit script that draws the page."""
     notice: Callable[[Engine], str] | None = None
     """Returns a sentence with which the overview links to the page; empty: nothing needs attention."""
+
+
+def title_of(name: str) -> str:
+    """Return the title of a page that is no plug-in's."""
+    return "Failure points" if name == "failures" else words(name).capitalize()
 
 
 def page_names() -> list[str]:

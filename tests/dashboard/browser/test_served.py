@@ -13,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
 from stackrank.dashboard.asgi import LeavingBrowsers
+from stackrank.dashboard.pages import LISTED, page_names
 from tests.dashboard.browsing import ready, sync_api
 
 FIRST_LOAD_BYTES = 1_500_000
@@ -49,6 +50,14 @@ def test_files_outside_the_folder_are_not_served(served: str, path: str) -> None
         error.close()
     else:  # what is not there is a page's address
         assert headers["content-type"].startswith("text/html") and b"<title>Streamlit" in body
+
+
+def test_an_address_of_no_page_leads_to_those_that_there_are(served: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        _get(f"{served}/nothere")
+    with caught.value as answer:
+        links = re.findall(r'href="\./([^"]*)"', answer.read().decode())
+    assert answer.code == 404 and set(LISTED) <= set(links) <= set(page_names())
 
 
 def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
