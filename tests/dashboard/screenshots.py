@@ -35,7 +35,7 @@ _PHONE = 390
 _PHONES = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 """What the browser of a phone calls itself, by which a page knows it before it is drawn."""
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (_PHONE, 844))
-FEW = (SIZES[0], SIZES[3])
+FEW = (*SIZES[:2], SIZES[3])
 """Sizes of the pictures of other data than the demo's."""
 SCHEMES = ("light", "dark")
 FOR_DOCS = ("leaderboard", "compare", "tool-sets", "episode")
@@ -112,6 +112,7 @@ def pages(engine: Engine, data: str) -> dict[str, str]:
         "leaderboard-cost": "/leaderboard?lb_tab=Cost+against+rate",
         "leaderboard-budget": "/leaderboard?lb_tab=Budget",
         "leaderboard-reliability": "/leaderboard?lb_tab=Reliability",
+        "leaderboard-numbers": "/leaderboard?lb_tab=Numbers",
         "compare": f"/compare?cmp_pick={pick}",
         "compare-categories": f"/compare?cmp_pick={pick}&cmp_tab=By+category",
         "tool-sets": f"/tool_sets?ts_entrant={quote_plus(sides[1]['entrant'])}",
