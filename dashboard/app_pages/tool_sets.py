@@ -50,7 +50,7 @@ def worth() -> None:
     if len(pairs) > 1:
         st.markdown(f"**{show.escaped(queries.tools_headline(pairs))}**")
         numbers, figure = cards.beside()
-        with numbers:
+        with numbers, cards.folded("All numbers"):
             _differences(compared)
     else:
         numbers, figure = st.columns(2)
@@ -63,9 +63,11 @@ def worth() -> None:
         f"{count_of(pairs[0]['family'], 'pair')} of the leaderboard."
     )
     _pair(pairs, ask(queries.tool_worth, pairs, scope))
-    st.markdown("**Each tool set by itself**")
-    _table(lines)
-    show.csv_button(lines, name="tool_sets", key="ts_pairs")
+    if not cards.are_needed():  # else the fold has that name
+        st.markdown("**Each tool set by itself**")
+    with cards.folded("Each tool set by itself"):
+        _table(lines)
+        show.csv_button(lines, name="tool_sets", key="ts_pairs")
 
 
 def _differences(lines: Sequence[Mapping[str, Any]]) -> None:
@@ -168,12 +170,15 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     pair = labels[pair_label or next(iter(labels))]
     if len(labels) > 1:  # else the page has begun with it
         show.comparison(pair)
-    _needs(pair, needs[pair_label or next(iter(labels))])
+    with cards.folded("What an episode and a resolved task take"):
+        _needs(pair, needs[pair_label or next(iter(labels))])
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
-        with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
+        heading = f"{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}"
+        with column, st.expander(heading) if cards.are_needed() else st.container(border=True, height="stretch"):
+            if not cards.are_needed():
+                st.markdown(f"**{heading}**")
             links = [task_link(task, ids[task]) for task in tasks[:_MOST_LINKS]]
             links += [f"and {len(tasks) - _MOST_LINKS:,} more"] if len(tasks) > _MOST_LINKS else []
             st.markdown(", ".join(links) or wording.NOTHING)
@@ -240,7 +245,7 @@ def use() -> None:
         }
         for row in tool_rows
     ]
-    with numbers:
+    with numbers, cards.folded("All numbers"):
         show.grid(
             lines,
             column_config={

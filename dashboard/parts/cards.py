@@ -52,6 +52,11 @@ def beside(widths: Sequence[int] = (1, 1), gap: Literal["small", "medium"] = "sm
     return st.columns(widths, gap=gap)
 
 
+def folded(label: str) -> DeltaGenerator:
+    """Return a place for what is not the answer itself: on a phone, it opens when its label is touched."""
+    return st.expander(label) if are_needed() else st.container()
+
+
 def width_of(names: Sequence[str], configuration: Mapping[str, Any]) -> int:
     """Return the pixels that a table of these columns needs."""
     return sum(int((configuration.get(name) or {}).get("width") or _USUAL) for name in names)

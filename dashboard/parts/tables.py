@@ -145,15 +145,13 @@ def leaderboard_table(
     """
     frame = board_frame(rows, history)
     looks: dict[str, Any] = {"about": rows, "column_config": _BOARD_COLUMNS, "height": "content"}
-    place = st.container()
     if cards.are_needed():
         show.grid(frame[_ON_A_PHONE], alt=alt, key=f"{key}_ranks", links=options.get("links"), **looks)
-        place = st.expander("All numbers")
     if columns is None:
         looks["hidden"] = _RARELY_NEEDED
     else:
         frame = frame[[column for column in columns if column in frame]]
-    with place:
+    with cards.folded("All numbers"):
         show.grid(frame, alt=alt, key=key, **{**looks, **options})
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
