@@ -29,7 +29,7 @@ def funnel() -> None:
         return
     if sentence := queries.funnel_sentence(rows):
         st.markdown(f"**{sentence}**")
-    drawn = rows[: charts.MOST_DRAWN]
+    drawn = rows[: charts.most_drawn()]
     charts.draw(charts.funnel(drawn, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     if len(drawn) < len(rows):
         st.caption(f"The chart shows the best {len(drawn)} of {count_of(len(rows), 'entrant')}, the table all of them.")

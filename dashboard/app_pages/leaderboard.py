@@ -80,9 +80,9 @@ def place_of(row: Mapping[str, Any]) -> int:
 def drawn(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of the entrants that fit into a line chart, best first: the ticked ones, else the best."""
     rows = sorted(rows, key=place_of)
-    if len(ids) <= charts.MOST_DRAWN:
+    if len(ids) <= charts.most_drawn():
         return rows
-    drawn_ids = (ticked or ids)[: charts.MOST_DRAWN]
+    drawn_ids = (ticked or ids)[: charts.most_drawn()]
     selection = "those ticked above" if ticked else "the best, or those that you tick above"
     st.caption(
         f"The chart shows {len(drawn_ids)} of {count_of(len(ids), 'entrant')}: {selection}. The table shows all "

@@ -2,11 +2,10 @@
 
 from stackrank.dashboard.charts.entrants import budget_curves, cost_against_rate, reliability
 from stackrank.dashboard.charts.failures import failure_bars
-from stackrank.dashboard.charts.style import MOST_DRAWN, color_of, draw, plain_label, symbol_of
+from stackrank.dashboard.charts.style import color_of, draw, most_drawn, plain_label, symbol_of
 from stackrank.dashboard.charts.vega import course, forest, funnel, ranking, tool_calls
 
 __all__ = [
-    "MOST_DRAWN",
     "budget_curves",
     "color_of",
     "cost_against_rate",
@@ -15,6 +14,7 @@ __all__ = [
     "failure_bars",
     "forest",
     "funnel",
+    "most_drawn",
     "plain_label",
     "ranking",
     "reliability",

@@ -28,7 +28,7 @@ _LABEL = 0.05
 _WITH_INTERVALS = 3
 """The most entrants whose lines have intervals; those of more would hide the lines."""
 _MARGIN = 0.05
-"""So far below and above all marks a figure of rates reaches."""
+"""So far below and above all marks a figure of rates reaches, and one of budgets above all lines."""
 _BEYOND = 1.04
 """So much further than the largest budget a figure of budgets reaches."""
 _COST_ROWS = 9
@@ -211,7 +211,8 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
     if by == "cost_usd":
         ticks = _multiples(0.0, end, _unit(end))
         figure.update_xaxes(tickvals=ticks, ticktext=[usd(tick) for tick in ticks])
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title=outcome)
+    top = max((y for row in rows for _, y in row["curve"]), default=1.0)
+    figure.update_yaxes(range=[-0.02, min(1.02, top + _MARGIN)], tickformat=".0%", title=outcome)
     return with_legend(finished(figure, 7))
 
 

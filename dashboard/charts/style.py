@@ -35,8 +35,7 @@ _ON_DARK = {
     "#56B4E9": "#8CCBF2",
     "#8C8C8C": "#A6A6A6",
 }
-MOST_DRAWN = len(HUES)
-"""The most entrants in one line chart; more could not be told apart."""
+_MOST_ON_A_PHONE = 4
 _SAVED_WIDTH = 900
 """The width in pixels of a saved figure; a paper scales it down to its column."""
 VEGA_PATHS = {
@@ -46,6 +45,11 @@ VEGA_PATHS = {
 """Marks for which Vega has no name, as paths."""
 _OF_VEGA = {path: name for name, path in VEGA_PATHS.items()}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+
+
+def most_drawn() -> int:
+    """The most entrants in one line chart; more could not be told apart, on a phone even sooner."""
+    return _MOST_ON_A_PHONE if cards.are_needed() else len(HUES)
 
 
 def color_of(entrant_id: int) -> str:
