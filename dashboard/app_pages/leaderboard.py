@@ -18,6 +18,22 @@ from stackrank.wording import count_of
 
 _UNITS: Mapping[str, queries.EffortUnit] = {"steps": "steps", "tokens": "tokens", "cost": "cost_usd"}
 _RELIABILITY = (("At least one", "pass_at_k", "pass"), ("Every one", "all_k", "all"))
+# Columns that are shown together. The notes about an entrant are below the board.
+_NUMBERS: Mapping[str, Sequence[str]] = {
+    "rates": (
+        *("Rank", "rate", "95% interval", "all_attempts_rate", "rate_errors_fail", "rate_errors_pass"),
+        *("tasks", "tasks_total"),
+    ),
+    "verdicts": (
+        *("episodes", "resolved", "sealed", "unverified", "unresolved", "faults_mended", "faults"),
+        *("errors", "errors_by_class"),
+    ),
+    "effort": (
+        *("steps_mean", "wall_mean_s", "tokens_in", "tokens_out"),
+        *("cost_usd", "cost_per_episode", "cost_per_resolved", "95% of cost per resolved"),
+    ),
+    "settings": ("agent", "agent_version", "model", "tools", "reference"),
+}
 Row = TypeVar("Row", bound=Mapping[str, Any])
 st.title("Leaderboard")
 
@@ -193,8 +209,11 @@ def nights() -> None:
 
 
 def numbers() -> None:
-    """Draw all numbers of the leaderboard as a table."""
-    show.table_and_csv(rows, name="leaderboard", alt="Every number of the leaderboard", key="lb_numbers")
+    """Draw the numbers of the leaderboard as a table of one kind of them; its CSV has all."""
+    kind = address.segmented("Numbers of", list(_NUMBERS), "lb_numbers", default="rates")
+    alt = f"Numbers of the leaderboard: {kind}"
+    shown = ("entrant", *_NUMBERS[kind])
+    show.table_and_csv(rows, name="leaderboard", alt=alt, key=f"lb_numbers_of_{kind}", shown=shown)
 
 
 address.tabs(

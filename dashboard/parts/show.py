@@ -315,13 +315,19 @@ def _neutral(value: Any) -> Any:
     return visible(value) if isinstance(value, str) else value
 
 
-def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
-    """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
+def table_and_csv(
+    rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str, shown: Collection[str] = ()
+) -> None:
+    """Draw a chart's numbers under readable names, and a button that saves them under the database's names.
+
+    `shown`: columns; a reader can add the others. None: all are shown.
+    """
     frame = pd.DataFrame(map(columns.with_intervals, rows))
+    hidden = [column for column in map(str, frame) if shown and column not in shown]
     for column in filter(columns.is_share, frame.columns):
         frame[column] = pd.to_numeric(frame[column])
     kinds = {column: columns.named(column, frame[column]) for column in frame.columns}
-    grid(frame, about=rows, alt=alt, key=key, column_config=kinds)
+    grid(frame, about=rows, alt=alt, key=key, column_config=kinds, hidden=hidden)
     csv_button(rows, name=name, key=key)
 
 

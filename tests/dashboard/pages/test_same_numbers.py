@@ -61,6 +61,13 @@ def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[
     ]
 
 
+def test_each_number_of_the_leaderboard_is_of_some_kind(visit: Any, seeded: SimpleNamespace) -> None:
+    kinds = ("rates", "verdicts", "effort", "settings")
+    tables = [visit(seeded.url, "leaderboard", lb_tab="Numbers", lb_numbers=kind).dataframe[1] for kind in kinds]
+    shown = {column for table in tables for column in table.proto.column_order}
+    assert set(tables[0].value) - shown == {"entrant_id", "apart", "partial", "warning"}, "notes are below the board"
+
+
 def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     printed_rows = printed(boards.leaderboard, reliability=True, finished_only=False)["entrants"]
     app = visit(seeded.url, "leaderboard", lb_tab="Reliability", runs="All")
