@@ -14,7 +14,6 @@ from stackrank.env.sandbox.base import (
     Backend,
     BadReply,
     Channel,
-    GuestBug,
     Refused,
     SandboxClosed,
     SandboxError,
@@ -50,9 +49,6 @@ GRACE_S = 30.0
 It is this long because processes that compete for the last memory can use all processor time of a sandbox for seconds.
 """
 
-_SENTENCE = 4000
-"""Characters kept of an error message from the guest."""
-
 OUTPUT_CAP = 64 << 10
 """Bytes kept of a command's output, from its head and tail: more than the most characters that an agent can ask for."""
 LONGEST_PATH = 4096
@@ -68,25 +64,29 @@ class Sandbox:
     """One sandbox with its guest. Not thread-safe: one episode, one thread."""
 
     def __init__(self, backend: Backend, spec: SandboxSpec) -> None:
-        self._channel: Channel = backend.start(spec)
-        self._id = 0
-        self._closed = False
-        self._news: list[ChangedFile] = []
-        self._built = spec.has_artefacts
-        self.root = self._channel.root
+        self._backend, self._spec = backend, spec
+        self._closed = self._halted = False
         self.backend = backend.name
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start what runs in the sandbox. Raises SandboxError."""
+        self._channel: Channel = self._backend.start(self._spec)
+        self._id = 0
+        self._news: list[ChangedFile] = []
+        self._built = self._spec.has_artefacts
+        self.root = self._channel.root
         self.shared = self._channel.shared
         """Why what earlier sandboxes left behind may reach programs in this one; empty if it cannot."""
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits
-            request: dict[str, Any] = {"root": self.root, "env": variables_of(spec), "limits": limits}
+            request: dict[str, Any] = {"root": self.root, "env": variables_of(self._spec), "limits": limits}
             hello = self._ask("hello", Hello, timeout_s=60, **request)[0]
         except BadReply as error:  # nothing but our own guest runs in it yet
-            self.close()
             raise SandboxError(str(error)) from None
         except BaseException:
-            self.close()
+            self._channel.close()
             raise
         self.root = hello.root
         self.python_version: tuple[int, ...] = hello.version
@@ -116,6 +116,11 @@ class Sandbox:
             self._closed = True
             self._channel.close()
 
+    def halt(self) -> None:
+        """End all that runs in the sandbox, the guest too. Returns at once. `put` with `fresh` begins it anew."""
+        self._halted = True
+        self._channel.close()
+
     def end(self) -> None:
         """End the sandbox, and wait until nothing in it runs any more: it could signal to the next one.
 
@@ -134,6 +139,8 @@ class Sandbox:
         except (SandboxError, BadReply, OSError, ValueError):
             if self._closed:
                 raise SandboxClosed(f"sandbox {self.name} was closed") from None
+            if self._halted:
+                raise SandboxError(f"sandbox {self.name} was halted") from None
             raise
 
     def _request(
@@ -153,23 +160,11 @@ class Sandbox:
         deadline = time.monotonic() + timeout_s + grace_s
         self._channel.send(framing.pack({"op": op, "id": self._id, "timeout_s": timeout_s, **header}, body))
 
-        def read_exactly(size: int) -> bytes:
-            chunks = []
-            while size:
-                chunk = self._channel.receive(size, deadline)
-                chunks.append(chunk)
-                size -= len(chunk)
-            return b"".join(chunks)
-
         with self._checking(op):
-            reply, content = read_frame(shape, self._id, read_exactly)
-        if not isinstance(reply, Problem):
-            return reply, content
-        if reply.problem == "refused":
-            raise Refused(reply.text[:_SENTENCE])
-        if reply.problem == "bug":
-            raise GuestBug(f"a bug in stackrank's guest ({op}):\n{reply.text[-_SENTENCE:]}")
-        raise SandboxError(f"the guest of sandbox {self.name} failed: {reply.text[:_SENTENCE]}")
+            reply, content = read_frame(shape, self._id, lambda size: self._channel.receive(size, deadline))
+        if isinstance(reply, Problem):
+            raise reply.as_error(op, self.name)
+        return reply, content
 
     @contextmanager
     def _checking(self, op: str) -> Iterator[None]:
@@ -197,6 +192,11 @@ class Sandbox:
 
         `fresh`: first empty the workspace, and the temporary folders if they belong to the sandbox alone.
         """
+        if fresh and self._halted:
+            self._halted = False
+            if not self._channel.join(GRACE_S):
+                raise SandboxError(f"sandbox {self.name} does not end")
+            self._begin()
         self._ask("put", Reply, body=archive(files, mtime=0), timeout_s=60, built=self._built, fresh=fresh)
 
     def read(self, path: str) -> bytes:

@@ -19,14 +19,14 @@ from stackrank.env.task import Limits
 
 
 class ProcessorLimit:
-    """Closes a sandbox when a block takes longer than its time limit and has used all the processor time for it.
+    """Halts a sandbox when a block takes longer than its time limit and has used all the processor time for it.
 
     Where processor time is not measured (no control groups), it does nothing.
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
         self.exceeded = False
-        """Whether the sandbox was closed for this reason."""
+        """Whether the sandbox was halted for this reason."""
         self._sandbox = sandbox
         self._timeout_s = limits.timeout_s
         self.most_s = limits.timeout_s * min(limits.cpus, os.cpu_count() or 1)
@@ -52,13 +52,13 @@ class ProcessorLimit:
         while not self._over.wait(pause_s):
             if self.used_s() >= self.most_s:
                 self.exceeded = True
-                self._sandbox.close()
+                self._sandbox.halt()
                 return
             pause_s = CHECK_EVERY_S
 
 
 def ended_by_limit(timeout_s: float) -> CommandResult:
-    """Return the result of a command whose sandbox was closed by a limit."""
+    """Return the result of a command whose sandbox was halted by a limit."""
     return CommandResult(
         exit=-signal.SIGKILL, output="", timed_out=True, waited_s=0.0, dropped=0, wall_ms=timeout_s * 1000
     )

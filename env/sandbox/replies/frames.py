@@ -9,12 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from stackrank.env.sandbox.base import BadReply
+from stackrank.env.sandbox.base import BadReply, GuestBug, Refused, SandboxError
 from stackrank.env.sandbox.replies.decoder import Number, Text, decode
 
 BODY_LIMIT = 64 << 20
 """The most bytes that follow the JSON; the archive of changes is the largest."""
 _LENGTHS = struct.Struct("!II")
+_SENTENCE = 4000
+"""Characters kept of an error message from the guest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +41,32 @@ class Problem:
     """`refused`: the agent can do something about it; `failed`: the sandbox itself is at fault; `bug`: the guest."""
     text: Text
 
+    def as_error(self, op: str, sandbox: str) -> Refused | GuestBug | SandboxError:
+        """Return the error to raise for request `op` to the sandbox of this name."""
+        if self.problem == "refused":
+            return Refused(self.text[:_SENTENCE])
+        if self.problem == "bug":
+            return GuestBug(f"a bug in stackrank's guest ({op}):\n{self.text[-_SENTENCE:]}")
+        return SandboxError(f"the guest of sandbox {sandbox} failed: {self.text[:_SENTENCE]}")
+
 
 Answer = TypeVar("Answer", bound=Reply)
 _answers: dict[type[Reply], Any] = {}
 
 
-def read_frame(
-    shape: type[Answer], number: int, read_exactly: Callable[[int], bytes]
-) -> tuple[Answer | Problem, bytes]:
-    """Read the answer to request `number`. Raises BadReply, and what `read_exactly` raises."""
+def read_frame(shape: type[Answer], number: int, receive: Callable[[int], bytes]) -> tuple[Answer | Problem, bytes]:
+    """Read the answer to request `number`. `receive` reads as many bytes as it is given, or fewer.
+
+    Raises BadReply, and what `receive` raises.
+    """
+
+    def read_exactly(size: int) -> bytes:
+        chunks = []
+        while size:
+            chunks.append(receive(size))
+            size -= len(chunks[-1])
+        return b"".join(chunks)
+
     header_size, body_size = _LENGTHS.unpack(read_exactly(_LENGTHS.size))
     if header_size > shape.header_limit or body_size > BODY_LIMIT:
         raise BadReply(f"a frame of {header_size} and {body_size} bytes is too large")

@@ -59,11 +59,12 @@ def test_a_bug_that_no_stable_test_shows_is_no_task(tmp_path: Path, test: str) -
 
 
 ENDLESS = {
-    "busy": "def total(items):\n    while items:\n        items = items[0:]\n    return 0\n",
     "blocked": "import threading\n\n\ndef total(items):\n    return threading.Event().wait()\n",
+    "busy": "def total(items):\n    while items:\n        items = items[0:]\n    return 0\n",
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ENDLESS.values(), ids=ENDLESS)
 def test_a_bug_with_which_the_tests_hang_costs_no_more_than_its_tests_take(tmp_path: Path, broken: str) -> None:
     messages: list[str] = []
