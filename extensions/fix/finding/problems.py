@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +57,8 @@ class Problem:
     """Smaller groups of the tests, if they are one problem only because the same lines are most suspicious."""
     keeps: tuple[str, ...] = ()
     """Tests of other files that an earlier change broke: whoever plays the problem sees them, and none may break."""
-    seconds: float = 0.0
-    """How long its tests take as given; 0 if that is not known."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long its tests take as given; 0 if that is not known. It is measured, so it tells no problems apart."""
 
 
 def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) -> list[Problem]:
