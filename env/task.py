@@ -12,6 +12,7 @@ from stackrank.env.environment import Environment, files_digest
 from stackrank.env.patterns import Matcher, Pattern
 
 _MOST_GROWTH = 10
+"""Tests may take so many times as long as in another state of the program before they count as hanging."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,9 @@ class Limits:
 
 
 def limit_after(seconds: float, least: float, longest: float) -> float:
-    """Return the seconds after which tests do not end that took so many in another state of the program.
+    """Return the time limit, in seconds, of tests that took `seconds` in another state of the program.
 
-    `least`, `longest`: bounds of the answer.
+    It is at least `least` and at most `longest`.
     """
     return min(longest, max(least, math.ceil(_MOST_GROWTH * seconds)))
 

@@ -30,7 +30,7 @@ from stackrank.host.scratch import scratch
 from stackrank.host.underway import underway
 
 _LEAST_S = 5
-"""Tests that hang without the fix get this limit, unless they take long with it."""
+"""Tests that hang without the fix get at least this limit; it is longer if they take long with the fix."""
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -98,8 +98,8 @@ def _without_unstable(
     with scratch() as folder:
         save(drafted, folder)
         task = _load(folder, drafted)
-    cured = (test for test, outcome in fixed.outcomes.items() if outcome in PASSED)
-    failing = [test for test in cured if broken.outcomes.get(test) not in PASSED]
+    passing = (test for test, outcome in fixed.outcomes.items() if outcome in PASSED)
+    failing = [test for test in passing if broken.outcomes.get(test) not in PASSED]
     command = task.score_command or task.test_command
     activity = "finding out whether its tests depend on the day, the folder or other surroundings"
     try:
