@@ -190,8 +190,7 @@ def check_claim(connection: Connection, episode_id: int, by: str | None) -> None
     """Raise ClaimLost unless `by` holds the claim, and lock it until the transaction ends. With None, do nothing."""
     if by is None:
         return
-    query = select(_E.claimed_by).where(_E.id == episode_id)
-    if connection.scalar(query.with_for_update(read=True)) != by:
+    if connection.scalar(_HOLDER, {"one": episode_id}) != by:
         raise ClaimLost(f"Another worker now plays episode {episode_id}.")
 
 
@@ -211,6 +210,7 @@ def _claim_next() -> ReturningUpdate[Any]:
 
 
 _CLAIM_NEXT = _claim_next()
+_HOLDER = select(_E.claimed_by).where(_E.id == bindparam("one")).with_for_update(read=True)
 
 
 def as_claimed(row: Any, **changed: Any) -> ClaimedEpisode:

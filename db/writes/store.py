@@ -225,15 +225,15 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         def work(connection: Connection) -> bool:
             check_claim(connection, episode_id, by)
             # After a lost connection nobody knows whether the step was committed. If it was, it is found below.
-            if connection.scalar(InsertOnce(STEP).returning(STEP.c.index), row) is None:
+            if connection.scalar(_ADD_STEP, row) is None:
                 return False
             if blobs:
-                run_id = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
+                run_id = connection.scalar(_RUN_OF, {"one": episode_id})
                 # Sorted, so that two writers of the same blobs do not wait for each other.
                 rows = [{"run_id": run_id, "digest": digest, "content": blobs[digest]} for digest in sorted(blobs)]
-                connection.execute(InsertOnce(BLOB), rows)
+                connection.execute(_ADD_BLOB, rows)
             if step.tool:
-                connection.execute(InsertOnce(EPISODE_TOOL), {"tool": row["tool"], "episode_id": episode_id})
+                connection.execute(_ADD_TOOL, {"tool": row["tool"], "episode_id": episode_id})
             if milestones:
                 self._update(connection, EPISODE, episode_id, milestones)
             return True
@@ -315,7 +315,10 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         self._write(work)
 
 
-# Built once, with its values as parameters, because building it takes longer than running it.
+# Built once, with their values as parameters, because building these takes longer than running them.
+_ADD_STEP = InsertOnce(STEP).returning(STEP.c.index)
+_ADD_BLOB, _ADD_TOOL = InsertOnce(BLOB), InsertOnce(EPISODE_TOOL)
+_RUN_OF = select(EPISODE.c.run_id).where(EPISODE.c.id == bindparam("one"))
 _FINISH = update(EPISODE).where(
     EPISODE.c.id == bindparam("one"), or_(EPISODE.c.verdict == "", EPISODE.c.verdict == bindparam("same"))
 )
