@@ -152,7 +152,7 @@ class MissingPages:
         titles = {name: title_of(name) for name in LISTED} | {
             name: page.title for name, page in plugin_pages()[0].items()
         }
-        links = (f'<a href="./{escape(name)}">{escape(title)}</a>' for name, title in titles.items())
+        links = (f'<a href="{{root}}{escape(name)}">{escape(title)}</a>' for name, title in titles.items())
         self._not_found = _NOT_FOUND.replace("{pages}", " ".join(links))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,7 +169,10 @@ class MissingPages:
                 headers = Headers(raw=message["headers"])
                 is_page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
                 if is_page:
-                    await Response(self._not_found, 404, media_type="text/html")(scope, receive, send)
+                    # Relative, because something in front may serve the dashboard below an address of its own.
+                    root = "../" * (scope["path"].count("/") - 1) or "./"
+                    text = self._not_found.replace("{root}", root)
+                    await Response(text, 404, media_type="text/html")(scope, receive, send)
             if not is_page:
                 await send(message)
 

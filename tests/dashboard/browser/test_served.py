@@ -7,6 +7,7 @@ import re
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from urllib.parse import urljoin
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -52,12 +53,14 @@ def test_files_outside_the_folder_are_not_served(served: str, path: str) -> None
         assert headers["content-type"].startswith("text/html") and b"<title>Streamlit" in body
 
 
-def test_an_address_of_no_page_leads_to_those_that_there_are(served: str) -> None:
+@pytest.mark.parametrize("path", ["nothere", "not/here/"])
+def test_an_address_of_no_page_leads_to_those_that_there_are(served: str, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
-        _get(f"{served}/nothere")
+        _get(f"{served}/{path}")
     with caught.value as answer:
-        links = re.findall(r'href="\./([^"]*)"', answer.read().decode())
-    assert answer.code == 404 and set(LISTED) <= set(links) <= set(page_names())
+        links = [urljoin(answer.url, link) for link in re.findall(r'href="([^"]*)"', answer.read().decode())]
+    assert answer.code == 404
+    assert {f"{served}/{name}" for name in LISTED} <= set(links) <= {f"{served}/{name}" for name in page_names()}
 
 
 def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
