@@ -148,7 +148,9 @@ class MissingPages:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._names = set(page_names())
+        base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+        self._base = f"/{base}/" if base else "/"
+        self._pages = {*page_names(), "index.html"}
         titles = {name: title_of(name) for name in LISTED} | {
             name: page.title for name, page in plugin_pages()[0].items()
         }
@@ -157,8 +159,8 @@ class MissingPages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer, and replace the page that it sends for every address."""
-        name = scope["path"].rpartition("/")[2] if scope["type"] == "http" else ""
-        if name in self._names or name == "index.html":
+        # With a slash at its end, the application redirects to the page.
+        if scope["type"] != "http" or scope["path"].removeprefix(self._base).rstrip("/") in self._pages:
             await self._app(scope, receive, send)
             return
         is_page = False
@@ -176,7 +178,7 @@ class MissingPages:
             if not is_page:
                 await send(message)
 
-        await self._app(scope, receive, replaced if scope["type"] == "http" else send)
+        await self._app(scope, receive, replaced)
 
 
 class LeavingBrowsers:

@@ -53,7 +53,7 @@ def test_files_outside_the_folder_are_not_served(served: str, path: str) -> None
         assert headers["content-type"].startswith("text/html") and b"<title>Streamlit" in body
 
 
-@pytest.mark.parametrize("path", ["nothere", "not/here/"])
+@pytest.mark.parametrize("path", ["nothere", "not/here/", "not/leaderboard"])
 def test_an_address_of_no_page_leads_to_those_that_there_are(served: str, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
         _get(f"{served}/{path}")
