@@ -38,6 +38,8 @@ pages = [*listed, *(_page(name, icon, visibility="hidden") for name, (icon, _) i
 page = st.navigation(pages, position="hidden")
 show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
+# Streamlit says so of the page, but not of what opens above it, such as a menu.
+st.html(f"<style>:root {{ color-scheme: {'dark' if st.context.theme.type == 'dark' else 'light'} }}</style>")
 address.begin()
 begin()
 scope.begin()

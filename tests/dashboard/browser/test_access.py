@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -47,10 +47,12 @@ def listened(page: Any) -> Iterator[tuple[Any, list[str]]]:
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible_and_fit_a_phone(
-    listened: tuple[sync_api.Page, list[str]],
+    listened: tuple[sync_api.Page, list[str]], scheme: Literal["light", "dark"]
 ) -> None:
     page, errors = listened
+    page.emulate_media(color_scheme=scheme)
     violations = []
     for place, (name, path) in enumerate(PAGES.items()):
         page.set_viewport_size({"width": 1440, "height": 900})
@@ -67,6 +69,15 @@ def test_pages_are_accessible_and_fit_a_phone(
                     nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in violation["nodes"][:4]]
                     violations += [(name, width, violation["id"], *node) for node in nodes]
     assert violations == [] and errors == []
+
+
+def test_what_opens_above_a_dark_page_is_dark(page: sync_api.Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto("/leaderboard")
+    ready(page)
+    page.locator(".st-key-top_scope button").click()
+    opened = page.get_by_test_id("stPopoverBody")
+    sync_api.expect(opened.get_by_text("Counted", exact=True)).to_have_css("color", "rgb(124, 196, 239)")
 
 
 GO_TO: dict[str, tuple[tuple[str, ...], str]] = {
