@@ -11,13 +11,13 @@ import streamlit as st
 
 
 class Entry(NamedTuple):
-    """What stands for one thing in a figure: a field in its colour, or a mark, with the line through it."""
+    """What stands for one thing in a figure: a field in its colours, or a mark, with the line through it."""
 
     html: str
     color: str
     mark: str = ""
     line: str = ""
-    hatched: bool = False
+    hatching: str = ""
 
 
 def of_plotly(figure: go.Figure) -> list[Entry]:
@@ -27,7 +27,8 @@ def of_plotly(figure: go.Figure) -> list[Entry]:
         if trace.showlegend is False or not trace.name:
             continue
         if trace.type == "bar":  # names were escaped for Plotly, which interprets some HTML
-            entries.append(Entry(trace.name, trace.marker.color, hatched=bool(trace.marker.pattern.shape)))
+            pattern = trace.marker.pattern
+            entries.append(Entry(trace.name, trace.marker.color, hatching=pattern.fgcolor if pattern.shape else ""))
         elif trace.mode == "markers":
             entries.append(Entry(trace.name, trace.marker.color, trace.marker.symbol))
         else:
@@ -71,9 +72,9 @@ def draw(entries: Iterable[Entry]) -> None:
 
 
 def _sample(entry: Entry) -> str:
-    hue = f'style="--hue: {escape(entry.color)}"'
+    hue = f'style="--hue: {escape(entry.color)}; --hatching: {escape(entry.hatching)}"'
     if not entry.mark and not entry.line:
-        return f'<i class="field{" hatched" if entry.hatched else ""}" {hue}></i>'
+        return f'<i class="field{" hatched" if entry.hatching else ""}" {hue}></i>'
     line = f'<i class="line {escape(entry.line)}" {hue}></i>' if entry.line else ""
     mark = f'<i class="mark {escape(entry.mark)}{" alone" if not line else ""}" {hue}></i>' if entry.mark else ""
     return line + mark

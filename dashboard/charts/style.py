@@ -44,6 +44,7 @@ VEGA_PATHS = {
 }
 """Marks for which Vega has no name, as paths."""
 _OF_VEGA = {path: name for name, path in VEGA_PATHS.items()}
+_LIGHT_INK, _DARK_INK = "#FFFFFF", "#101010"
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
 
@@ -96,7 +97,7 @@ def ink_on(color: str) -> str:
     """The colour of a text that can be read on this colour, in the shade that the page has."""
     shade = on_page(color)
     red, green, blue = (int(shade[at : at + 2], 16) for at in (1, 3, 5))
-    return "#FFFFFF" if 0.299 * red + 0.587 * green + 0.114 * blue < 125 else "#101010"
+    return _LIGHT_INK if 0.299 * red + 0.587 * green + 0.114 * blue < 125 else _DARK_INK
 
 
 def plain_label(text: str) -> str:
@@ -124,9 +125,11 @@ def marker_of(entrant_id: int, size: int = 12) -> dict[str, Any]:
 def bar_of(color: str, pattern: str) -> dict[str, Any]:
     """Return the style of a part of a bar; the pattern tells parts apart without their colours."""
     shade = on_page(color)
+    # Away from the ink of the number on it, which could not be read among lines like itself.
+    lines = "#000000" if ink_on(color) == _LIGHT_INK else "#FFFFFF"
     return {
         "color": shade,
-        "pattern": {"shape": pattern, "bgcolor": shade, "fgcolor": "#FFFFFF", "fgopacity": 0.5, "solidity": 0.2},
+        "pattern": {"shape": pattern, "bgcolor": shade, "fgcolor": lines, "fgopacity": 0.5, "solidity": 0.2},
         "line": {"width": 0},
     }
 
