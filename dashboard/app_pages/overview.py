@@ -153,17 +153,17 @@ def results() -> bool:
         rests_on = {"evidence": front["evidence"], "alone": front["alone"]}
         statement("emoji_events", [lead], LEADERBOARD_PAGE, "Leaderboard", **rests_on)
         board = front["board"]
-        ranking, news = st.columns((4, 3), gap="medium")
+        ranking, debugger = st.columns((4, 3), gap="medium")
         with ranking:
             height, alt = show.table_height(len(board), 12), "Entrants, best rank first"
             leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
-        with news:
-            if not scoped["provisional"]:
-                changed(scoped["runs"][-1]["run"])
+        with debugger:
             st.subheader("What a debugger is worth")
             worth = front["debugger"][:_MOST_SENTENCES]
             worth = worth or ["No agent and model has verdicts both with and without a debugger, on the same tasks."]
             statement("bug_report", worth, TOOL_SETS_PAGE, "Tool sets")
+        if not scoped["provisional"]:
+            changed(scoped["runs"][-1]["run"])
     else:
         st.info("No episode has a verdict yet.", icon=":material/hourglass_empty:")
         if scoped["runs"]:
