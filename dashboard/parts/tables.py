@@ -27,6 +27,8 @@ _STORY = 612
 """Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
+_LEAST_DRAWN = 0.1
+"""The least share of the verdicts of the largest run with which a run is drawn: the rate of a few is mostly chance."""
 _Column = st.column_config
 
 
@@ -362,25 +364,28 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
 
 def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Change]) -> None:
     """Draw how the rate went from run to run, if there are several with a verdict."""
-    rated = [(row, rate) for row in reversed(rows) if (rate := _rate(row)) is not None]
-    if len(rated) < 2:
-        return
     lines = []
-    for row, rate in rated:
-        change = known.get(row["id"])
-        sign = bool(change and change.better) - bool(change and change.worse)
-        told = _against(change)
-        run = wording.run_name(row["name"], row["id"])
-        goes_on = not RunStatus(row["status"]).ended
-        line = {"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told}
-        lines.append({**line, "goes_on": goes_on})
+    for row in reversed(rows):
+        if counted := row["resolved"] + row["unresolved"]:
+            change = known.get(row["id"])
+            sign = bool(change and change.better) - bool(change and change.worse)
+            run, goes_on = wording.run_name(row["name"], row["id"]), not RunStatus(row["status"]).ended
+            line = {"run": run, "series": row["series"] or run, "rate": _rate(row), "counted": counted}
+            lines.append({**line, "sign": sign, "told": _against(change), "goes_on": goes_on})
+    if len(lines) < 2:
+        return
     st.markdown(f"**{show.escaped(_newest_change(lines))}**")
-    marks = [{**line, "told": line["told"] or "nothing to compare with"} for line in lines]
-    charts.draw(charts.course(marks), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
-    st.caption(
-        "Over the episodes of all entrants so far; hollow: the run goes on. Runs of other entrants, benchmarks or "
-        "conditions have other rates for that reason alone; a line joins the runs of one series."
-    )
+    enough = _LEAST_DRAWN * max(line["counted"] for line in lines)
+    drawn = [line for line in lines if line["counted"] >= enough]
+    marks = [{**line, "told": line["told"] or "nothing to compare with"} for line in drawn]
+    if len(marks) > 1:
+        charts.draw(charts.course(marks), key="runs_course", alt="Rate of each run over all its entrants, oldest first")
+        few = len(lines) - len(drawn)
+        left_out = f"Not drawn: {wording.count_of(few, 'run')} with few verdicts. " if few else ""
+        st.caption(
+            f"Over the episodes of all entrants so far; hollow: the run goes on. {left_out}Runs of other entrants, "
+            "benchmarks or conditions have other rates for that reason alone; a line joins the runs of one series."
+        )
 
 
 def _newest_change(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -388,5 +393,6 @@ def _newest_change(lines: Sequence[Mapping[str, Any]]) -> str:
     newest = next((line for line in reversed(lines) if not line["goes_on"]), None)
     if newest is None:
         return "The rate of each run."
-    resolved = f"{newest['run']} resolved {wording.percent(newest['rate'])} of its episodes"
-    return f"{resolved}; against the run before: {newest['told']}." if newest["told"] else f"{resolved}."
+    episodes = f"{wording.percent(newest['rate'])} of {wording.count_of(newest['counted'], 'episode')} with a verdict"
+    against = f"; against the run before: {newest['told']}" if newest["told"] else ""
+    return f"{newest['run']} resolved {episodes}{against}."

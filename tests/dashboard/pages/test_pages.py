@@ -105,6 +105,18 @@ def test_filters_that_leave_nothing_say_so_and_can_be_cleared(visit: Any, seeded
     assert len(app.dataframe[0].value) == 3
 
 
+def test_a_run_with_few_verdicts_is_not_drawn(visit: Any, tmp_path: Path, databases: Databases) -> None:
+    url, contents = databases.seeded(tmp_path / "x.db", runs=3, live=False, tasks=6)
+    few = "UPDATE episode SET verdict = 'error' WHERE run_id = :run AND id NOT IN (SELECT max(id) FROM episode)"
+    with connect(url).begin() as connection:
+        connection.execute(text(few), {"run": contents.runs[2]})
+    app = visit(url, "runs")
+    assert "% of 1 episode with a verdict; against the run before: " in texts(app)
+    assert "Not drawn: 1 run with few verdicts." in texts(app) and len(app.dataframe[0].value) == 3
+    [figure] = app.get("vega_lite_chart")
+    assert "nightly #2" in figure.proto.spec and "nightly #3" not in figure.proto.spec
+
+
 def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> None:
     ids = seeded.made.entrants
     pick = f"{ids['qwen3-coder / debug']},{ids['llama-3.3-70b / debug']}"
