@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from stackrank.terms import UNKNOWN
+from stackrank.wording import usd
 
 FIELDS = {
     "steps": "steps",
     "tokens": "tokens",
-    "cost_usd": "dollars",
+    "cost_usd": "cost",
     "wall_s": "seconds",
     "malformed": "malformed actions in a row",
     "repeats": "repeated actions in a row",
@@ -77,7 +78,7 @@ def apart_from(conditions: Mapping[str, Any], field: str) -> str:
 
 def label(field: str, value: Any) -> str:
     """Describe one condition: `steps 50`, `state at failures shown: yes`."""
-    return f"{FIELDS[field]} {in_sentence(value)}"
+    return f"{FIELDS[field]} {in_sentence(field, value)}"
 
 
 def is_mixed(value: Any) -> bool:
@@ -93,7 +94,9 @@ def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict
 
 def describe_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    phrases = [f"{label(name, value)} instead of {in_sentence(usual)}" for name, (value, usual) in differing.items()]
+    phrases = [
+        f"{label(name, value)} instead of {in_sentence(name, usual)}" for name, (value, usual) in differing.items()
+    ]
     return ", ".join(phrases)
 
 
@@ -113,12 +116,14 @@ def describe(conditions: Mapping[str, Any]) -> str:
 
 def lines(conditions: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what every field is called, and its value for people."""
-    return [(name.rstrip(":"), in_sentence(conditions.get(field, UNKNOWN))) for field, name in FIELDS.items()]
+    return [(name.rstrip(":"), in_sentence(field, conditions.get(field, UNKNOWN))) for field, name in FIELDS.items()]
 
 
-def in_sentence(value: Any) -> str:
+def in_sentence(field: str, value: Any) -> str:
     """Return the value of a condition as a sentence has it."""
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value_text(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value_text(value)
+    return usd(value) if field == "cost_usd" else f"{value:,}"
 
 
 def value_text(value: Any) -> str:

@@ -63,7 +63,7 @@ def declared(side: Side, before: RunRow, run: RunRow) -> Iterator[Finding]:
 
 def _conditions(side: Side, before: RunRow, run: RunRow, both: list[Link]) -> Iterator[Finding]:
     for name, (new, old) in conditions.differences(run["conditions"], before["conditions"]).items():
-        text = f"{conditions.label(name, new)} instead of {conditions.in_sentence(old)}"
+        text = f"{conditions.label(name, new)} instead of {conditions.in_sentence(name, old)}"
         if mark := LIMIT_MARKS.get(name):
             rise = side.rise(mark)
             hit = [row for row in side.newly_failing if mark(row)]

@@ -56,8 +56,8 @@ def test_equal_conditions_have_equal_digests() -> None:
         incomplete = conditions.complete({**KNOWN, name: UNKNOWN})
         assert conditions.digest(incomplete) != conditions.digest(usual)
         assert conditions.differences(incomplete, usual) == {name: [UNKNOWN, usual[name]]}
-    fewer = conditions.differences(conditions.complete({**KNOWN, "steps": 3, "tokens": 9}), usual)
-    assert conditions.describe_differences(fewer) == "steps 3 instead of 50, tokens 9 instead of without limit"
+    fewer = conditions.differences(conditions.complete({**KNOWN, "steps": 3, "cost_usd": 0.024}), usual)
+    assert conditions.describe_differences(fewer) == "steps 3 instead of 50, cost $0.0240 instead of without limit"
     with pytest.raises(ValueError, match="weather"):
         conditions.complete({"weather": "fine"})
 
