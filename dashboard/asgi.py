@@ -16,7 +16,7 @@ import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
@@ -144,7 +144,10 @@ class ScriptsAhead:
 
 
 class MissingPages:
-    """Answers 404, with a heading and the pages that there are. Streamlit would show its first page."""
+    """Answers 404, with a heading and the pages that there are. Streamlit would show its first page.
+
+    The first page has the empty path. Streamlit calls it missing at its name, so a browser is sent on from there.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -159,8 +162,18 @@ class MissingPages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer, and replace the page that it sends for every address."""
-        # With a slash at its end, the application redirects to the page.
-        if scope["type"] != "http" or scope["path"].removeprefix(self._base).rstrip("/") in self._pages:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = scope["path"].removeprefix(self._base)
+        name = path.rstrip("/")  # with a slash at its end, the application redirects to the page
+        # Relative, because something in front may serve the dashboard below an address of its own.
+        root = "../" * path.count("/") or "./"
+        if name == "overview":
+            query = scope["query_string"].decode("latin-1")
+            await RedirectResponse(f"{root}?{query}" if query else root)(scope, receive, send)
+            return
+        if name in self._pages:
             await self._app(scope, receive, send)
             return
         is_page = False
@@ -171,8 +184,6 @@ class MissingPages:
                 headers = Headers(raw=message["headers"])
                 is_page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
                 if is_page:
-                    # Relative, because something in front may serve the dashboard below an address of its own.
-                    root = "../" * (scope["path"].count("/") - 1) or "./"
                     text = self._not_found.replace("{root}", root)
                     await Response(text, 404, media_type="text/html")(scope, receive, send)
             if not is_page:

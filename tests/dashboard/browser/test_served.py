@@ -63,6 +63,14 @@ def test_an_address_of_no_page_leads_to_those_that_there_are(served: str, path: 
     assert {f"{served}/{name}" for name in LISTED} <= set(links) <= {f"{served}/{name}" for name in page_names()}
 
 
+def test_the_name_of_the_first_page_leads_to_it(page: sync_api.Page) -> None:
+    page.goto("/overview?owner=ada")
+    ready(page)
+    assert page.url.endswith("/?owner=ada")
+    sync_api.expect(page.get_by_role("heading", name="Overview", exact=True)).to_be_visible()
+    sync_api.expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
 def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
