@@ -27,7 +27,7 @@ _WIDEST_TITLE, _WIDEST_ON_A_PHONE = 90, 44
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
 _AXIS_MARGIN = 0.1
 """How far below and above all rates the axis of `course` reaches."""
-_NUMBERED_FROM = 0.03
+_NUMBERED_FROM, _NUMBERED_ON_A_PHONE_FROM = 0.03, 0.09
 """A part of a bar contains its number if it is at least this share of the longest bar."""
 _IN_TWO_LINES_ON_A_PHONE: Spec = {
     "labelExpr": "width < 450 && indexof(domain('x'), datum.value) % 2 ? ['', datum.label] : [datum.label]",
@@ -163,12 +163,13 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
 def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
     """Calls per episode of one entrant's tools, stacked by phase."""
     longest = max(sum(row[phase] for phase in _PHASES) / row["played"] for row in rows)
+    least = longest * (_NUMBERED_ON_A_PHONE_FROM if cards.are_needed() else _NUMBERED_FROM)
     parts = []
     for row in rows:
         end = 0.0
         for phase in _PHASES:
             calls = row[phase] / row["played"]
-            name = mean(calls) if calls >= _NUMBERED_FROM * longest else ""
+            name = mean(calls) if calls >= least else ""
             point = {"label": row["tool"], "phase": phase, "told": f"{mean(calls)} calls an episode", "name": name}
             parts.append({**point, "start": end, "end": end + calls, "middle": end + calls / 2})
             end += calls
