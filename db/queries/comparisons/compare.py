@@ -328,7 +328,9 @@ def evidence(pair: Comparison) -> str:
     tasks = count_of(pair["tasks"], "task")
     if pair["detectable"] is not None and pair["detectable"] <= _TELLING:
         least = fixed(100 * pair["detectable"], 0)
-        parts.append(f"With {tasks}, only differences above about {least} points are found reliably (in 80% of cases)")
+        found = f"With {tasks}, only differences above about {least} points are found reliably (in 80% of cases)"
+        # Estimated for a pair by itself: the correction asks for more.
+        parts.append(f"{found} before the correction" if pair["family"] > 1 else found)
     else:
         parts.append(tasks if _is_clear(pair) else f"With {tasks}, there are too few to tell")
     return f"{'. '.join(parts)}."
