@@ -116,7 +116,7 @@ def explain_night(engine: Engine, before: int | str, run: int | str) -> NightExp
         "worse": is_worse,
         "difference": _difference(pair_sentence(rows, pair["worse"], pair["better"]), concerned),
         "why": _why(causes, is_worse),
-        "fails": _stages_sentence(stages, [side.entrant["name"] for side in concerned]),
+        "fails": _stages_sentence(stages, _whose(concerned, is_worse), len(baseline)),
         "causes": causes,
         "stages": stages,
         "tasks": _failing_tasks(engine, pair["worse"]),
@@ -187,14 +187,20 @@ def _stages(sides: Sequence[Side]) -> list[Stage]:
     ]
 
 
-def _stages_sentence(stages: Sequence[Stage], entrants: Sequence[str]) -> str:
+def _whose(sides: Sequence[Side], is_worse: bool) -> str:
+    if len(sides) <= _MOST_NAMES:
+        return " and ".join(side.entrant["name"] for side in sides)
+    entrants = count_of(len(sides), "entrant")
+    return entrants if is_worse else f"the {entrants} that lost most"  # others may have lost, too
+
+
+def _stages_sentence(stages: Sequence[Stage], whose: str, runs: int) -> str:
     if not stages:
         return ""
     total = sum(stage["now"] for stage in stages)
     most_first = sorted(stages, key=lambda stage: -stage["now"])
     parts = [f"{stage['now']} {stage['fails']}" for stage in most_first]
-    whose = " and ".join(entrants) if len(entrants) <= _MOST_NAMES else count_of(len(entrants), "entrant")
-    tasks = "on tasks that are resolved less often than in the runs before"
+    tasks = f"on tasks that are resolved less often than in the {'run' if runs == 1 else 'runs'} before"
     return f"Of {count_of(total, 'failing episode')} of {whose} {tasks}: {'; '.join(parts)}."
 
 
