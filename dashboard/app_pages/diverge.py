@@ -93,12 +93,13 @@ if not pairs:
     st.stop()
 parted = divergence(pairs, *map(len, rows))
 split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
+acted = [pair for pair in pairs if (pair.a, pair.b) != (0, 0)]  # the reset is nobody's action
 if split is None:
-    st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
+    st.success(f"Both did the same in all {count_of(len(acted), 'step')}.", icon=":material/check:")
 else:
     top.caption(
-        f":material/fork_right: The traces diverge at step {split}; {sum(pair.same for pair in pairs):,} of "
-        f"{count_of(len(pairs), 'action')} are the same.",
+        f":material/fork_right: The traces diverge at step {split}; {sum(pair.same for pair in acted):,} of "
+        f"{count_of(len(acted), 'action')} are the same.",
         width="content",
     )
 beside(loaded, rows, pairs, parted)

@@ -101,7 +101,7 @@ def test_page_opens_at_the_divergence(visit: Any, two: SimpleNamespace) -> None:
     (content,) = given(app, "beside")
     assert content["pairs"] == [[0, 0, True], [1, 1, True], [2, 2, False], [3, 3, True]] and content["split"] == 2
     assert [action for action, _ in content["texts"]] == ["0 reset: ", "1 pdb: b 1", "2 pdb: c", "3 pdb: p x"]
-    assert "The traces diverge at step 2; 3 of 4 actions are the same." in texts(app)
+    assert "The traces diverge at step 2; 2 of 3 actions are the same." in texts(app)
     sent = {(part["source"], part["name"]) for part in given(app, "feed")}
     assert {(episode, "steps:0") for episode in two.ids[:2]} <= sent
     assert not any("<script>" in part.value for part in (*app.markdown, *app.subheader, *app.caption))
@@ -124,7 +124,7 @@ def test_texts_in_events_are_cut() -> None:
 
 def test_the_same_episode_twice(visit: Any, two: SimpleNamespace) -> None:
     app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[0]))
-    assert app.success[0].value == "Both did the same in all 4 steps."
+    assert app.success[0].value == "Both did the same in all 3 steps."
 
 
 def test_page_asks_for_missing_episodes(visit: Any, two: SimpleNamespace) -> None:
