@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from stackrank.env.localisation.spectrum import Unmeasured, decode_answer, run_plugin
+from stackrank.env.localisation.spectrum import RUN_PYTEST, Unmeasured, decode_answer, run_plugin
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.sandbox.replies.decoder import Many, Name
@@ -23,7 +23,7 @@ from stackrank.host.wall_clock import seconds_since, seconds_until
 
 _DAY_S = 86400.0
 _AT_TERMINAL = (
-    'python -c "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))" python -m pytest -s'
+    'python -c "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))" ' + RUN_PYTEST + " -s"
 )
 
 
@@ -73,7 +73,7 @@ def inspect_surroundings(
         request: dict[str, Any] = {"root": sandbox.root, "only": only, "record": record}
         request["shift_s"] = sum(condition.shift_s for condition in conditions)
         before = " && ".join(filter(None, ["true", *(condition.before for condition in conditions)]))
-        head = _AT_TERMINAL if any(condition.at_terminal for condition in conditions) else "python -m pytest"
+        head = _AT_TERMINAL if any(condition.at_terminal for condition in conditions) else RUN_PYTEST
         answer = run_plugin(sandbox, files, command, "needs_plugin", head, timeout_s, request, before)
         return decode_answer(_Result, answer)
 

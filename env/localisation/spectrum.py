@@ -33,6 +33,10 @@ _MOST_UNPACKED = 256 << 20
 """The most bytes of JSON that a measurement may have."""
 _HERE = Path(__file__).parent
 _DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
+_RUNNER = _HERE / "pytest_with_plugins.py"
+_RUN_MODULE = f"-m stackrank_{_RUNNER.stem}"
+RUN_PYTEST = f"python {_RUN_MODULE}"
+"""Runs pytest with the plug-ins of a measurement, as their request names them."""
 
 
 class Unmeasured(StackrankError):
@@ -97,7 +101,7 @@ def measure_suite(
     `timeout_s`: for the whole run; `limit_s`: for one test, which then fails where it is; 0: no limit.
     Raises Unmeasured, SandboxError.
     """
-    head = "python -m coverage run --rcfile=/dev/null --data-file={result}.db --source={root} -m pytest"
+    head = f"python -m coverage run --rcfile=/dev/null --data-file={{result}}.db --source={{root}} {_RUN_MODULE}"
     answer = run_plugin(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
     data = decode_answer(_Measured, answer, packed=True)
     root = sandbox.root.rstrip("/")
@@ -130,7 +134,7 @@ def measure_distance(
     for file, line in faults:
         lines.setdefault(f"{sandbox.root.rstrip('/')}/{file}", []).append(line)
     request = {"limit_s": timeout_s / 2, "faults": lines, "root": sandbox.root}
-    answer = run_plugin(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request)
+    answer = run_plugin(sandbox, files, command, "calls_plugin", RUN_PYTEST, timeout_s, request)
     return decode_answer(_Distance, answer).distance
 
 
@@ -176,7 +180,7 @@ def run_plugin(
     request: Mapping[str, Any],
     before: str = "true",
 ) -> bytes:
-    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`.
+    """Run pytest with a plug-in and return what the plug-in wrote. `head`: runs `RUN_PYTEST`.
 
     `before`: a shell command that runs before, in the workspace, and may change the folder and the environment.
     Raises Unmeasured, SandboxError.
@@ -184,13 +188,15 @@ def run_plugin(
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
-    plugins = {f"stackrank_{file.stem}": file.read_bytes() for file in (_DETERMINISM, _HERE / f"{plugin}.py")}
+    plugins = {f"stackrank_{file.stem}": file for file in (_DETERMINISM, _HERE / f"{plugin}.py")}
+    modules = {**plugins, _RUN_MODULE.removeprefix("-m "): _RUNNER}
     folder = "" if run.folder == "." else f"{run.folder}/"
-    sandbox.put({**files, **{f"{folder}{name}.py": code for name, code in plugins.items()}}, fresh=True)
+    sandbox.put({**files, **{f"{folder}{name}.py": file.read_bytes() for name, file in modules.items()}}, fresh=True)
     result = f"{sandbox.root.rstrip('/')}/{_RESULT}"
-    variables = {**run.variables, "MEASUREMENT": json.dumps({**request, "result": result})}
+    measurement = json.dumps({**request, "result": result, "plugins": [*plugins]})
+    variables = {**run.variables, "MEASUREMENT": measurement}
     words = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
-    words += [head.format(result=result, root=shlex.quote(sandbox.root)), *(f"-p {name}" for name in plugins)]
+    words.append(head.format(result=result, root=shlex.quote(sandbox.root)))
     words.append(shlex.join([*run.arguments, "--maxfail=0", "--tb=no", "--continue-on-collection-errors"]))
     command_result = sandbox.run(f"{before} && cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
     if command_result.timed_out:

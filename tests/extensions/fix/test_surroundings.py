@@ -6,9 +6,12 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pluggy
 import pytest
 
+from stackrank.env.localisation.needs import inspect_surroundings
 from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings, task_of
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
@@ -121,6 +124,29 @@ def test_what_a_sandbox_lacks_is_told_from_what_the_program_does(tmp_path: Path)
     }
     assert wrong == {}
     assert set(suite.failing) == {f"test_shop.py::test_{number}" for number in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("self._name2plugin.get(name, -1) is None", "self._name2plugin.get(name) is None"), ("count = 0", "count = 1")],
+)
+def test_a_bug_in_what_pytest_runs_on_does_not_keep_tests_from_being_measured(
+    tmp_path: Path, right: str, wrong: str
+) -> None:
+    package = Path(pluggy.__file__).parent
+    files = {f"pluggy/{file.name}": file.read_text(encoding="utf-8") for file in package.glob("*.py")}
+    assert right in files["pluggy/_manager.py"]
+    files["pluggy/_manager.py"] = files["pluggy/_manager.py"].replace(right, wrong)
+    files["test_manager.py"] = (
+        "import os\n\nimport pluggy\n\n\ndef test_own():\n    assert not pluggy.PluginManager('shop').unblock('a')\n"
+        "    assert pluggy.PluginManager('shop').load_setuptools_entrypoints('shop') == 0\n\n\n"
+        "def test_git():\n    assert os.path.isdir('.git')\n"
+    )
+    project = opened(tmp_path / "p", files)
+    tests = ["test_manager.py::test_own", "test_manager.py::test_git"]
+    with Sandbox(usable("bubblewrap"), project.spec) as sandbox:
+        found = inspect_surroundings(sandbox, project.files, "python -m pytest -q", tests, 60)
+    assert set(found.lacking) == {"test_manager.py::test_git"}
 
 
 def test_ids_that_change_are_said_at_once(tmp_path: Path) -> None:
