@@ -119,6 +119,14 @@ def settle(item: Any) -> None:
         pass
 
 
+def skip_shrinking() -> None:
+    """Let Hypothesis look for no smaller example of a failure: it takes most of the time, and tells nothing here."""
+    if settings := getattr(sys.modules.get("hypothesis"), "settings", None):
+        phases, skipped = vars(settings)["phases"], ("shrink", "explain")
+        kept = lambda own: [phase for phase in phases.__get__(own) if phase.name not in skipped]  # noqa: E731
+        type.__setattr__(settings, "phases", property(kept, getattr(phases, "__set__", None)))
+
+
 def is_blocked(pid: int, elapsed_s: float, patience_s: float) -> bool:
     """Whether a process has hardly used the processor in this time, or too much of it; taking long is no sign."""
     if elapsed_s < patience_s:
@@ -163,44 +171,36 @@ def rows_of_copy(work: Callable[[], Iterable[Any]], patience_s: float) -> tuple[
     return [json.loads(line) for line in b"".join(chunks).split(b"\n")[:-1]], blocked
 
 
-class Meter:
-    """Counts steps: calls of functions, and lines that run in files of the workspace.
+def count_steps(root: str, limit: int, hits: set[tuple[str, int]] | None = None) -> Callable[[], int]:
+    """Count steps from here on: calls of functions, and lines that run in files of the workspace.
 
-    Steps are the same on every machine, and seconds are not. The process ends after `most` steps.
+    Steps are the same on every machine, and seconds are not. The process ends after `limit` steps. `hits` gets files
+    and lines of the workspace that run. Returns a function that ends this and returns the number.
     """
+    steps, inside = 0, root + os.sep
 
-    def __init__(self, root: str, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
-        self.steps = 0
-        self._most, self._on_line = limit, on_line
-        self._root = root + os.sep
+    # It runs for every line of a test: functions that it calls would take most of the time.
+    def count(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal steps
+        if event == "line" or event == "call":
+            steps += 1
+            if steps > limit:
+                os._exit(0)
+            file = frame.f_code.co_filename
+            if event == "call" and not file.startswith(inside):
+                return None
+            if hits is not None:
+                hits.add((file, frame.f_lineno))
+        return count
 
-    def start(self) -> None:
-        """Count from here on, in all threads that begin later too."""
-        threading.settrace(self._call)
-        sys.settrace(self._call)
-
-    def stop(self) -> None:
-        """Stop counting."""
+    def stop() -> int:
         sys.settrace(None)
         threading.settrace(None)
+        return steps
 
-    def _call(self, frame: Any, event: str, argument: Any) -> Any:
-        self._step()
-        if not frame.f_code.co_filename.startswith(self._root):
-            return None
-        self._on_line(frame.f_code.co_filename, frame.f_lineno)
-        return self._line
-
-    def _line(self, frame: Any, event: str, argument: Any) -> Any:
-        if event == "line":
-            self._step()
-            self._on_line(frame.f_code.co_filename, frame.f_lineno)
-        return self._line
-
-    def _step(self) -> None:
-        self.steps += 1
-        if self.steps > self._most:
-            os._exit(0)
+    threading.settrace(count)  # for all threads that begin later
+    sys.settrace(count)
+    return stop
 
 
 def spectrum(paths: list[str], failing: list[str]) -> Any:
@@ -213,8 +213,7 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
     kept: the passing tests that are little work, as ranges [first, after the last] of all that pass; not those that
         fail here although nothing is changed, such as a test that cannot run twice
     """
-    item = find_item()
-    if item is None:
+    if (item := find_item()) is None:
         return None
     root = workspace(item, paths)
     names = {real_file(os.path.join(root, path)): path for path in paths}
@@ -226,14 +225,13 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         hits: set[tuple[str, int]] = set()
         for test in tests:
             hits.clear()
-            meter = Meter(root, min(limit, total), lambda file, line: hits.add((file, line)))
-            meter.start()
+            stop = count_steps(root, min(limit, total), hits)
             try:
                 passes, _ = run_item(test)
             finally:
-                meter.stop()
-            total -= meter.steps
-            yield [passes, meter.steps, sorted({(path_in(real_file(file), root, names), line) for file, line in hits})]
+                steps = stop()
+            total -= steps
+            yield [passes, steps, sorted({(path_in(real_file(file), root, names), line) for file, line in hits})]
 
     rows, _ = rows_of_copy(lambda: measure(to_fix, MOST_STEPS, MOST_STEPS), SPECTRUM_PATIENCE_S)
     if len(rows) < len(to_fix):
@@ -306,7 +304,6 @@ def units(code: Any, path: str = "") -> tuple[dict[str, Any], list[Any]]:
 
 
 _LIVING: dict[str, dict[tuple[str, int], list[Any]]] = {}
-_ORIGINAL: dict[str, Any] = {}
 
 
 def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
@@ -321,13 +318,17 @@ def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
     return _LIVING.get(name, {})
 
 
+@functools.lru_cache(maxsize=None)  # noqa: UP033 (of Python 3.9)
+def original(name: str) -> Any:
+    """Return the text of a file and what `units` returns of it."""
+    with tokenize.open(name) as file:
+        text = file.read()
+    return text, units(compile(text, name, "exec", dont_inherit=True))
+
+
 def change(name: str, edits: list[Any], imports: list[str]) -> bool:
     """Change the functions of one file in this process; return False if more than function bodies differ."""
-    if name not in _ORIGINAL:
-        with tokenize.open(name) as file:
-            text = file.read()
-        _ORIGINAL[name] = text, units(compile(text, name, "exec", dont_inherit=True))
-    text, (old, old_rest) = _ORIGINAL[name]
+    text, (old, old_rest) = original(name)
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     new, new_rest = units(compile(text, name, "exec", dont_inherit=True))
@@ -353,13 +354,13 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
     few failing tests all fail, the index of the message of the first. If the tests do not end, it is None, or [failing
     tests that passed until then, None] if no other failed until then.
     """
-    item = find_item()
-    if item is None:
+    if (item := find_item()) is None:
         return None
     root = workspace(item, sorted({path for path, _, _ in candidates}))
     names = {path: real_file(os.path.join(root, path)) for path, _, _ in candidates}
-    for name in names.values():
+    for name in names.values():  # once for all copies
         functions_of(name)
+        original(name)
     to_fix, passing = split(every_item(item), failing)
     apart = -(-len(to_fix) // FEW_FAILING)  # the first few come from all of them
     to_fix = [test for first in range(apart) for test in to_fix[first::apart]]
@@ -377,7 +378,8 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, k
                 yield "invalid"
                 return
             settle(item)
-            Meter(root, SPARE_STEPS + MOST_GROWTH * steps).start()
+            skip_shrinking()
+            count_steps(root, SPARE_STEPS + MOST_GROWTH * steps)
             fixed, message = 0, ""
             for number, test in enumerate(to_fix):
                 if number == FEW_FAILING and not fixed:

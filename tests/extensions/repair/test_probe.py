@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import json
+import os
 import subprocess
 import sys
 import time
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 
 from stackrank.extensions.repair import probe
-from stackrank.extensions.repair.probe import Meter, rows_of_copy
+from stackrank.extensions.repair.probe import count_steps, rows_of_copy
+from tests.support.packages import pip
 from tests.support.repository import write
 
 PROGRAM = """
@@ -50,12 +52,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Functi
 def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[str, FunctionType]) -> None:
     def measure(count: int) -> list[int]:
         def work() -> list[int]:
-            lines: list[int] = []
-            meter = Meter(str(Path.cwd()), 10_000, lambda file, line: lines.append(line))
-            meter.start()
+            hits: set[tuple[str, int]] = set()
+            stop = count_steps(str(Path.cwd()), 10_000, hits)
             program["total"](count)
-            meter.stop()
-            return [meter.steps, len(set(lines))]
+            return [stop(), len(hits)]
 
         answer: list[int] = in_copy(work, NEVER_S)
         return answer
@@ -67,7 +67,7 @@ def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[st
 
 def test_only_steps_end_an_endless_loop(program: dict[str, FunctionType]) -> None:
     def work() -> str:
-        Meter(str(Path.cwd()), 10_000).start()
+        count_steps(str(Path.cwd()), 10_000)
         program["forever"]()
         return "never"
 
@@ -78,7 +78,7 @@ def test_the_clock_ends_what_is_blocked() -> None:
     def work() -> str:
         import threading
 
-        Meter(str(Path.cwd()), 10_000).start()
+        count_steps(str(Path.cwd()), 10_000)
         threading.Event().wait()
         return "never"
 
@@ -206,3 +206,47 @@ def test_of_many_failing_tests_a_few_say_whether_a_change_is_worth_a_try(tmp_pat
     useless, useful = json.loads(printed.partition("answer:")[2].partition("\n")[0])
     assert useless == [0, [0, 1, 3, 6, 9]]
     assert useful == [[12, 0], list(range(12))]
+
+
+DRAWN = """
+import hypothesis, json, os
+from hypothesis import given, settings, strategies
+from stackrank.extensions.repair import probe
+
+if os.environ["QUICK"]:
+    probe.skip_shrinking()
+runs = []
+
+@settings(database=None, deadline=None, max_examples=40)
+@given(strategies.lists(strategies.text(), min_size=3))
+def test_wrong(words):
+    runs.append(words)
+    assert sorted(words) == words
+
+@given(strategies.integers())
+@settings(database=None)
+def test_right(number):
+    runs.append(number)
+    assert settings(max_examples=number % 7 + 1).max_examples == number % 7 + 1
+
+def test_end():
+    failing = sum(isinstance(run, list) for run in runs)
+    print("answer:", json.dumps([failing, len(runs) - failing]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("version", ["", "==6.60.0"])
+def test_hypothesis_looks_for_no_smaller_example_of_a_failure(tmp_path: Path, version: str) -> None:
+    pip("install", "-q", "--target", tmp_path / "packages", f"hypothesis{version}")
+    write(tmp_path, {"test_drawn.py": DRAWN})
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "--hypothesis-seed=1", "test_drawn.py"]
+    runs = []
+    for quick in ("", "1"):
+        variables = {**os.environ, "PYTHONPATH": str(tmp_path / "packages"), "QUICK": quick}
+        ran = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        assert "1 failed, 2 passed" in ran.stdout, ran.stdout
+        runs.append(json.loads(ran.stdout.partition("answer:")[2].partition("\n")[0]))
+    (shrunk, passing), (quick_failing, passing_too) = runs
+    assert passing == passing_too == 100 and 0 < quick_failing < shrunk
