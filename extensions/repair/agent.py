@@ -13,7 +13,7 @@ from stackrank.extensions.repair.workspace import PlannedStep
 class Repair(Agent):
     """Localises, proposes small changes, tries them, keeps what helps."""
 
-    version = "6"
+    version = "7"
     debuggers = frozenset({"pdb", "trace"})
     needs_tools = ("rewrite", "eval", "view")
     uses_servers = False

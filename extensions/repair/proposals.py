@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.mutation.operators.catalogue import OPERATORS
 from stackrank.extensions.repair import combine
+from stackrank.extensions.repair.arguments import exchanges, lacking_arguments
 from stackrank.extensions.repair.localise import Suspicion
 from stackrank.extensions.repair.omissions import omissions
 from stackrank.extensions.repair.symptoms import Symptoms
@@ -18,6 +19,7 @@ from stackrank.extensions.repair.workspace import Workspace
 TRUST = {
     **dict.fromkeys(("condition left out", "left out", "negation", "jump", "branches", "filter", "lookup"), 0.3),
     **dict.fromkeys(("variable", "other attribute", "truth value", "order", "argument left out", "assignment"), 0.5),
+    **dict.fromkeys(("default", "swapped elements"), 0.5),
     **dict.fromkeys(
         ("exchanged", "falsy", "swapped operands", "swapped arguments", "exception kind", "put in", "limit"), 0.5
     ),
@@ -49,7 +51,8 @@ class Proposals:
                 for operator in OPERATORS:
                     proposed.extend(operator(context))
                 proposed.extend(self._symptoms.mutations(context))
-                proposed.extend(omissions(context))
+                for propose in (omissions, lacking_arguments, exchanges):
+                    proposed.extend(propose(context))
         return self.rank([*proposed, *combine.alike(proposed, self._workspace.files)])
 
     def rank(self, candidates: Iterable[Mutation]) -> list[Mutation]:

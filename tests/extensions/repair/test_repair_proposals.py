@@ -9,7 +9,7 @@ import pytest
 
 from stackrank.env.mutation.operators.catalogue import OPERATORS
 from stackrank.env.mutation.source import ParsedFile
-from stackrank.extensions.repair import combine, donors, syntax
+from stackrank.extensions.repair import arguments, combine, donors, syntax
 from stackrank.extensions.repair.localise import Suspicion, functions_of
 from stackrank.extensions.repair.omissions import omissions
 from stackrank.extensions.repair.symptoms import Symptoms
@@ -67,6 +67,53 @@ def test_pairs_do_not_overlap() -> None:
 def test_what_is_left_out_where_a_value_is_handed_on(text: str, expected: set[str]) -> None:
     edits = [mutation.edits[0].text for context in source(text).contexts for mutation in omissions(context)]
     assert set(edits) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("shelf.get(isbn) is None", "shelf.get(isbn, -1) is None"),
+        ("shelf.get(isbn) + rest.get(isbn, 4)", "shelf.get(isbn, 4) + rest.get(isbn, 4)"),
+        ("getattr(shelf, 'rows')", "getattr(shelf, 'rows', None)"),
+        ("next(row for row in shelf)", "next((row for row in shelf), None)"),
+        ("shelf.pop(isbn,)", "shelf.pop(isbn, None,)"),
+        ("seek(shelf, rest)", "seek(shelf, rest, isbn=isbn)"),
+        ("Rows(shelf)", "Rows(shelf, rest=rest)"),
+    ],
+)
+def test_what_a_call_lacks(call: str, expected: str) -> None:
+    parsed = source(
+        "class Rows:\n    def __init__(self, shelf, rest=()):\n        ...\n\n\n"
+        f"def seek(shelf, rest, *, isbn=None, key=1):\n    ...\n\n\ndef f(shelf, rest, isbn):\n    return {call}\n"
+    )
+    texts = {m.apply(parsed.text) for context in parsed.contexts for m in arguments.lacking_arguments(context)}
+    assert parsed.text.replace(call, expected) in texts and len(texts) <= arguments.MOST
+
+
+@pytest.mark.parametrize("call", ["shelf.get()", "shelf.pop(0)", "get(isbn)", "seek(*shelf)", "seek(isbn, key=3)"])
+def test_what_lacks_nothing_is_left_alone(call: str) -> None:
+    parsed = source(f"def seek(isbn, key=2):\n    ...\n\n\ndef f(shelf, isbn, key):\n    return {call}\n")
+    assert not [m for context in parsed.contexts for m in arguments.lacking_arguments(context)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("return low, (high)", "return (high), low"),
+        ("for low, high in zip(b, a):", "for high, low in zip(b, a):"),
+        ("return f(1, low=(a, ), high=b)", "return f(1, low=b, high=(a, ))"),
+        ("return {(a, ()): low}", "return {((), a): low}"),
+        ("return isinstance(a, (low, high))", ""),
+        ("return a in (low, high)", ""),
+        ("return a, *b", ""),
+        ("return low, low", ""),
+    ],
+)
+def test_neighbours_are_exchanged_where_their_order_matters(wrong: str, right: str) -> None:
+    body = wrong + ("\n        pass" if wrong.endswith(":") else "")
+    parsed = source(f"def f(a, b, low, high):\n    {body}\n")
+    texts = {m.apply(parsed.text) for context in parsed.contexts for m in arguments.exchanges(context)}
+    assert texts == ({parsed.text.replace(wrong, right)} if right else set())
 
 
 @pytest.mark.parametrize(
