@@ -77,6 +77,7 @@ class FixSession:
         if project.spec.environment is not None:
             build_guessed(self._backend, project.spec, print_err)
         self._progress = self._load_or_run_suite()
+        self._project = project = project.leaving_out(self._progress.suite.slow)
         failing, reported = [*self._progress.problems], request.issues
         if request.limit is not None:
             reported = reported[: request.limit - len(failing)]
@@ -125,6 +126,7 @@ class FixSession:
             f"{project.name}: running its tests, and files with a failing test {request.times} times ({limit})"
         ):
             suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
+        project = project.leaving_out(suite_run.slow)
         if suite_run.unread:
             print_err(
                 f"{project.name}: the tests in files that need a missing module did not run "

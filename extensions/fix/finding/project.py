@@ -97,6 +97,10 @@ class Project:
                 targets.update({target for target in named if named[target].startswith(f"{folder}/")} or {folder})
         return sorted(targets)
 
+    def leaving_out(self, tests: Iterable[str]) -> Project:
+        """Return the same project without these tests."""
+        return replace(self, command=self.command.without(tests))
+
     def at(self, commit: str) -> Project:
         """Return the same project at another commit. Raises BenchmarkError."""
         full = resolve_commit(self.repository, commit)

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
@@ -20,7 +21,8 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.lacking import Lacking
-from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
+from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest, shorten
+from stackrank.extensions.fix.finding.slow_tests import UnfinishedRun, find_slow, seconds_of
 from stackrank.source import literal
 from stackrank.wording import count_of, duration
 
@@ -36,6 +38,8 @@ _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILI
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
 _LONG_S = 60.0
+_MOST_UNFINISHED = 6
+"""After so many tests with which a suite does not end, no more are left out."""
 _FEW_FILES = 5
 """A message names at most this many."""
 _FURTHER_RUNS = 3
@@ -44,8 +48,14 @@ _FURTHER_RUNS = 3
 _AFTER_OTHERS = "it passes when only the files with failing tests run: it depends on tests that run before or on chance"
 
 
-Run = tuple[TestReport, set[str]]
-"""The report of one run, and the new files that the tests left."""
+class Run(NamedTuple):
+    """One run of a suite, or a part of it."""
+
+    report: TestReport
+    leftover: set[str]
+    """New files that the tests left."""
+    seconds: Mapping[str, float]
+    """How long each test took."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ class Suite:
     """Test files that need a module that is not installed, each with the reason."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """Test -> why its outcome says nothing about the program: it depends on the surroundings, or its id changes."""
+    slow: tuple[str, ...] = ()
+    """Tests that take most of the time of a long run: all further runs leave them out."""
     is_long: bool = False
     """Whether one run takes so long that whatever can do without a run of the whole suite should."""
 
@@ -113,25 +125,56 @@ def run_suite(
     `changed`: files with new content, None for deleted files; `only`: run only these files or tests; `say`: is told if
     a run takes long. Raises BenchmarkError if the suite gives no result, SandboxError.
     """
-    started = time.monotonic()
-    first = _run(project, backend, changed or {}, only)
-    seconds = time.monotonic() - started
+    first, seconds, slow = _first_run(project, backend, changed or {}, only)
+    if slow:
+        tests_take = count_of(len(slow), "test takes", "tests take")
+        say(f"{project.name}: {tests_take} most of the time, so further runs leave out {shorten(slow)}")
+    project = project.leaving_out(slow)
     # What fails for a lack of something is set aside, however often it runs.
     doubtful = {*_combine_runs([first], project.files, project.submodules).failing}
-    doubtful |= {test for test, outcome in first[0].outcomes.items() if outcome == "missing"}
+    doubtful |= {test for test, outcome in first.report.outcomes.items() if outcome == "missing"}
     if seconds > _LONG_S:
         say(_explain_time(project, seconds, doubtful))
     again = _repeat(project, backend, changed or {}, first, doubtful, times - 1)
     suite = replace(_combine_runs([first, *again], project.files, project.submodules), is_long=seconds > _LONG_S)
+    suite = replace(suite, slow=tuple(slow), lacking={**suite.lacking, **slow})
     files = {path_of(test) for test in doubtful}
-    if all(path_of(test) in files for test in first[0].outcomes):
+    if all(path_of(test) in files for test in first.report.outcomes):
         return suite
-    alone = {test for test in suite.flaky if all(other.outcomes.get(test) in PASSED for other, _ in again)}
+    alone = {test for test in suite.flaky if all(other.report.outcomes.get(test) in PASSED for other in again)}
     return replace(
         suite,
         flaky=tuple(test for test in suite.flaky if test not in alone),
         lacking={**suite.lacking, **dict.fromkeys(alone, _AFTER_OTHERS)},
     )
+
+
+def _first_run(
+    project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
+) -> tuple[Run, float, dict[str, str]]:
+    """Run the suite once, and without its slow tests if it does not end.
+
+    Returns the run without slow tests, how long it would take, and those tests: test -> why they are left out.
+    """
+    slow: dict[str, str] = {}
+    while True:
+        started = time.monotonic()
+        try:
+            run = _run(project.leaving_out(slow), backend, changed, only)
+        except UnfinishedRun as error:
+            further = find_slow(error.report, error.seconds, time.monotonic() - started, error.running)
+            is_all = {*error.report.outcomes} <= {*further}
+            if only or not further or is_all or len(slow) >= _MOST_UNFINISHED:
+                raise
+            slow |= further
+            continue
+        seconds = time.monotonic() - started
+        if seconds > _LONG_S and not only:
+            further = find_slow(run.report, run.seconds, seconds)
+            seconds -= sum(run.seconds[test] for test in further)
+            quick = {test: outcome for test, outcome in run.report.outcomes.items() if test not in further}
+            run, slow = run._replace(report=replace(run.report, outcomes=quick)), {**slow, **further}
+        return run, seconds, slow
 
 
 def _explain_time(project: Project, seconds: float, failing: Collection[str]) -> str:
@@ -161,11 +204,11 @@ def _repeat(
     again = tuple(target.rstrip("/") for target in targets)
     kept = {
         test: outcome
-        for test, outcome in first[0].outcomes.items()
+        for test, outcome in first.report.outcomes.items()
         if again and not any(path_of(test) == target or path_of(test).startswith(f"{target}/") for target in again)
     }
     runs = (_run(project, backend, changed, targets) for _ in range(times))
-    return [(replace(report, outcomes={**kept, **report.outcomes}), leftover) for report, leftover in runs]
+    return [run._replace(report=replace(run.report, outcomes={**kept, **run.report.outcomes})) for run in runs]
 
 
 def passing_unchanged(project: Project, backend: Backend, tests: Collection[str], *, times: int) -> frozenset[str]:
@@ -225,7 +268,7 @@ def all_pass(
     Raises SandboxError.
     """
     try:
-        report, _ = _run(project, backend, changed, only)
+        report = _run(project, backend, changed, only).report
     except BenchmarkError:  # they do not end, or do not even start
         return False
     return all(report.outcomes.get(test) in PASSED for test in tests)
@@ -233,7 +276,7 @@ def all_pass(
 
 def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: Collection[str] = ()) -> Suite:
     """Combine several runs into one result. `files`, `submodules`: those of the project."""
-    reports = [report for report, _ in runs]
+    reports = [run.report for run in runs]
     reported = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, not_isolated, reasons = set(), {}, [], [], {}
     lacking = Lacking(files, submodules)
@@ -258,7 +301,7 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: C
             not_isolated.append(test)
         elif outcomes == {"failed"}:
             failing[test] = message
-    leaves = frozenset(path for _, leftover in runs for path in leftover)
+    leaves = frozenset(path for run in runs for path in run.leftover)
     unread = []
     errors = [dict(_import_error(error, files) for error in report.collect_errors) for report in reports]
     for file in sorted({file for messages in errors for file in messages}):
@@ -312,12 +355,10 @@ def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None]
         key = os.urandom(32)
         result = sandbox.test(command, project.timeout_s, key, score=True, every=True)
         leftover = {path for path in sandbox.changes().files if path not in files}
-    if result.timed_out:
-        raise BenchmarkError(
-            f"the tests of {project.name} do not end within {project.timeout_s:g} s: set a longer --timeout, or "
-            "name faster ones with --test"
-        )
     report = parse(result.report, key) if result.report else TestReport()
+    seconds = seconds_of(result.report or "")
+    if result.timed_out:
+        raise UnfinishedRun(project.name, project.timeout_s, report, seconds)
     conftest = _CONFTEST.search(result.output)
     if conftest and not report.outcomes and not report.collect_errors:
         error = f"{conftest[1].removeprefix(f'{sandbox.root}/')}: {[_last_line(result.output)]}"
@@ -337,7 +378,7 @@ def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None]
         if "hookspec" in reason:
             remedy = "its conftest.py is for another version of pytest, so name that one, as in --require 'pytest<8'"
         raise BenchmarkError(f"the tests of {project.name} do not run ({reason[:300]}): {remedy}")
-    return report, leftover
+    return Run(report, leftover, seconds)
 
 
 def _last_line(output: str) -> str:

@@ -72,7 +72,7 @@ def test_what_keeps_a_file_from_being_imported(
     report = TestReport(
         {"a::b": "passed"}, complete=True, collect_errors=(f"tests/test_stock.py: {[f'E   {message}']}",)
     )
-    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    monkeypatch.setattr(suite_module, "_run", lambda *_: suite_module.Run(report, set(), {}))
     suite = run_suite(project, usable("bubblewrap"), times=2)
     reasons = {
         "unread": any("tests/test_stock.py" in text for text in suite.unread),
@@ -93,7 +93,7 @@ def test_a_package_of_the_repository_that_is_not_installed_is_no_problem(
     test = f"{folder}/tests/test_price.py"
     error = f"{test}: [\"E   ModuleNotFoundError: No module named 'billing'\"]"
     report = TestReport({"a::b": "passed"}, complete=True, collect_errors=(error,))
-    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    monkeypatch.setattr(suite_module, "_run", lambda *_: suite_module.Run(report, set(), {}))
     suite = run_suite(project, usable("bubblewrap"), times=2)
     assert not suite.failing and f"name the folder {folder} as the project" in suite.unread[0]
 
@@ -104,7 +104,9 @@ def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monke
     monkeypatch.setattr(
         suite_module,
         "_run",
-        lambda *_: (TestReport({"a::b": "passed"}, complete=True, collect_errors=next(errors)), set()),
+        lambda *_: suite_module.Run(
+            TestReport({"a::b": "passed"}, complete=True, collect_errors=next(errors)), set(), {}
+        ),
     )
     suite = run_suite(project, usable("bubblewrap"), times=2)
     assert suite.flaky == ("tests/test_stock.py",) and not suite.failing and not suite.unread

@@ -99,7 +99,7 @@ def test_tests_that_are_together_and_have_two_causes() -> None:
 def test_a_change_is_run_again_only_where_that_may_clear_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[Any], runs: int, flaky: tuple[str, ...]
 ) -> None:
-    suite_runs = [(TestReport(report, {}, complete=True), set()) for report in outcomes]
+    suite_runs = [suite_module.Run(TestReport(report, {}, complete=True), set(), {}) for report in outcomes]
     monkeypatch.setattr(suite_module, "_run", lambda *_: suite_runs.pop(0))
     suite = Suite(frozenset({"good"}), {"bad": "why"}, ("flaky",))
     rerun = run_again(opened(tmp_path / "p", SHOP), usable("bubblewrap"), {}, suite, ["bad"], times=2)

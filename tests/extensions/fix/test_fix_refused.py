@@ -145,7 +145,9 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for reports in (runs, runs[::-1]):
         report_iterator = iter([TestReport(outcomes, {bad: "assert 1 == 2"}, complete=True) for outcomes in reports])
         monkeypatch.setattr(
-            suite_module, "_run", lambda *_, report_iterator=report_iterator: (next(report_iterator), set())
+            suite_module,
+            "_run",
+            lambda *_, report_iterator=report_iterator: suite_module.Run(next(report_iterator), set(), {}),
         )
         suite = run_suite(project, usable("bubblewrap"), times=2)
         assert suite.passing == {good, expected} and suite.failing == {bad: "assert 1 == 2"}
@@ -167,7 +169,7 @@ def test_a_module_that_only_tests_need_is_no_problem_of_the_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, program: str, set_aside: str
 ) -> None:
     report = TestReport({"a": "failed", "b": "passed"}, {"a": message}, complete=True)
-    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    monkeypatch.setattr(suite_module, "_run", lambda *_: suite_module.Run(report, set(), {}))
     suite = run_suite(opened(tmp_path / "p", {**SHOP, "shop/more.py": program}), usable("bubblewrap"), times=2)
     assert set_aside in suite.lacking.get("a", "") and ("a" in suite.failing) == (not set_aside)
 
@@ -179,7 +181,7 @@ def test_a_suite_that_takes_long_is_said_at_once(
     runs, messages = [], list[tuple[int, str]]()
     monkeypatch.setattr(suite_module, "_LONG_S", long_s)
     report = TestReport({"a": "passed", "b": "failed"}, complete=True)
-    monkeypatch.setattr(suite_module, "_run", lambda *_: (runs.append(1) or report, set()))
+    monkeypatch.setattr(suite_module, "_run", lambda *_: suite_module.Run(runs.append(1) or report, set(), {}))
     project = opened(tmp_path / "p", SHOP)
     run_suite(project, usable("bubblewrap"), times=times, say=lambda message: messages.append((len(runs), message)))
     assert len(runs) == times and [number for number, _ in messages] == ([1] if long_s == 0 else [])
@@ -341,10 +343,10 @@ def test_only_files_with_a_failing_test_run_again(
     good, bad, outcomes = "tests/test_good.py::test_a", "tests/test_bad.py::test_b", iter(["failed", *later])
     ran: list[Any] = []
 
-    def run(project: Any, backend: Any, changed: Any, only: Any) -> tuple[TestReport, set[str]]:
+    def run(project: Any, backend: Any, changed: Any, only: Any) -> suite_module.Run:
         ran.append([*only])
         kept = {} if only else {good: "passed"}
-        return TestReport({**kept, bad: next(outcomes)}, complete=True), set()
+        return suite_module.Run(TestReport({**kept, bad: next(outcomes)}, complete=True), set(), {})
 
     monkeypatch.setattr(suite_module, "_run", run)
     project = opened(tmp_path / "p", {**SHOP, "tests/test_good.py": "", "tests/test_bad.py": ""})

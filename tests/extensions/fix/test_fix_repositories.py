@@ -383,5 +383,5 @@ def test_a_base_without_a_common_commit(tmp_path: Path) -> None:
 )
 def test_what_a_sandbox_has_not_is_no_problem_of_the_program(message: str, aside: bool) -> None:
     report = TestReport({"t": "failed"}, {"t": message}, complete=True)
-    suite = suite_module._combine_runs([(report, set())] * 2, {})
+    suite = suite_module._combine_runs([suite_module.Run(report, set(), {})] * 2, {})
     assert (suite.not_isolated, list(suite.failing)) == ((("t",), []) if aside else ((), ["t"]))
