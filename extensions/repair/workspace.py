@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import libcst as cst
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Action, Observation
+from stackrank.env.localisation.formulas import Counts, ochiai
 from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.env.state import messages_of, outcomes_of
@@ -18,6 +19,8 @@ from stackrank.extensions.repair.localise import Suspicion, frames, functions_of
 
 PlannedStep = tuple[Action, str]
 """An action and the reason for it."""
+Executed = tuple[int, int, int]
+"""A line, and how many failing and how many passing tests execute it."""
 
 MOST_FILES = 10
 """The most files of the program that are read."""
@@ -97,11 +100,24 @@ class Workspace:
             # The likeliest file may be the whole program.
             yield from self._read_program(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
 
-    def read_more(self, executed: Iterable[str]) -> Generator[PlannedStep, Observation, None]:
-        """Read files of the program that failing tests execute, the likeliest first, as far as there are steps."""
+    def read_more(
+        self, executed: Mapping[str, Sequence[tuple[int, int, int]]]
+    ) -> Generator[PlannedStep, Observation, None]:
+        """Read files of the program that failing tests execute, the likeliest first, as far as there are steps.
+
+        `executed`: path -> its lines; those that were not named come in order.
+        """
+        failing = len(self.failing)
+        suspicions = {
+            path: max((ochiai(Counts(bad, failing - bad, good, 0)) for _, bad, good in rows), default=0.0)
+            for path, rows in executed.items()
+        }
+        known = max((suspicions[path] for path in executed if path in self.files), default=0.0)
         unread = [path for path in executed if path not in self.files and path not in self.readonly]
         for path in unread[: min(MOST_EXECUTED, self.steps_left // 5)]:
-            yield from self._read_program(path, max(self.steps_left // 4, PAGES) if path == unread[0] else PAGES)
+            # Without the file with the bug, no other step is of use.
+            share = 2 if suspicions[path] >= known else 4
+            yield from self._read_program(path, max(self.steps_left // share, PAGES) if path == unread[0] else PAGES)
 
     def _read_program(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, None]:
         """Read a file of the program, and keep it if it has any text."""

@@ -94,7 +94,7 @@ def test_the_folder_of_the_failing_tests_is_listed_first(package: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lines", [1500, 3300])
+@pytest.mark.parametrize("lines", [1500, 3300, 6100])
 def test_a_long_file_is_read_because_failing_tests_execute_it(lines: int) -> None:
     """The file is not the likeliest by its name, and has more pages than are read of others."""
     long = f"{textwrap.dedent(RATES)}\n" + "".join(f"X{number} = {number}\n" for number in range(lines))
