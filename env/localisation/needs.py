@@ -23,7 +23,9 @@ from stackrank.host.wall_clock import seconds_since, seconds_until
 
 _DAY_S = 86400.0
 _AT_TERMINAL = (
-    'python -c "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))" ' + RUN_PYTEST + " -s"
+    'python -c "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))" '
+    + RUN_PYTEST
+    + " -s"
 )
 
 

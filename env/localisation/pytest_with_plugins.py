@@ -1,7 +1,7 @@
 """Runs pytest inside the sandbox with the plug-ins that a measurement names.
 
-They are handed over as objects, as when tests are judged. `pytest -p NAME` goes through parts of pytest's plug-in manager
-that nothing else uses, and these may be the program with the bug.
+They are handed over as objects, as when tests are judged. `pytest -p NAME` goes through parts of pytest's plug-in
+manager that nothing else uses, and these may be the program with the bug.
 """
 
 import importlib

@@ -77,6 +77,9 @@ rm -rf %(stage)s
 """
 )
 
+_END_IF_FAILED = "(exit $?)"
+"""Ends a script with `set -e` if the command before has failed, which a shell itself does not after `a && b`."""
+
 _SETUP = """
 export PATH=%(home)s/bin:$PATH
 git config --global --add safe.directory "*"
@@ -149,7 +152,8 @@ def build_script(environment: Environment, part: str, home: str = "", stage: str
         "requirements": shlex.join(staged(requirement, stage) for requirement in environment.requirements),
         "stage": stage,
         "home": home or home_of(environment, part), "tools": TOOLS, "source": SOURCE, "artefacts": ARTEFACTS,
-        "repository": shlex.quote(environment.repository), "commands": "\n".join(environment.setup),
+        "repository": shlex.quote(environment.repository),
+        "commands": "".join(f"{command}\n{_END_IF_FAILED}\n" for command in environment.setup),
         "kit": KIT, "kit_program": _KIT_PROGRAM,
     }  # fmt: skip
     if part == "packages":

@@ -44,6 +44,8 @@ _MOST_DEPTH = 4
 """Packages below are parts of tests or examples."""
 _NOT_ON_INDEX = re.compile(r"satisfies the requirement ([\w.-]*\w)|([\w./-]*\w) is not a valid editable requirement")
 """Part of what pip says about a package that it cannot find; the groups name it."""
+_OTHER_PYTHON = re.compile(r"requires (?:a different )?Python\b.*?(?:>=?|~=|==)\s*(\d+\.\d+)", re.IGNORECASE)
+"""What pip, or a build backend, says about a project that is not for this Python; the group is one it is for."""
 
 
 def guess_setup(
@@ -172,7 +174,9 @@ def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
         backend.prepare(spec, say)
     except BuildError as error:
         remedy = "state with --setup how the project is installed"
-        if lacking := _NOT_ON_INDEX.search(str(error)):
+        if other := _OTHER_PYTHON.search(str(error)):
+            remedy = f"name the Python that it is for with --python {other[1]}"
+        elif lacking := _NOT_ON_INDEX.search(str(error)):
             name = lacking[1] or lacking[2]
             remedy += (
                 f"; if {name} is another package of the repository, name the whole repository as the project, both "

@@ -39,6 +39,10 @@ WRONG = {
         Environment(setup=("echo 'error: no compiler'; exit 4",)),
         "cannot be built: error: no compiler",
     ),
+    "part of a set-up that fails": (
+        Environment(setup=("true", "{ echo 'error: no header'; false; } && echo built && true", "echo done")),
+        "cannot be built: error: no header",
+    ),
     "no such package": (Environment(requirements=("stackrank-has-no-such-package==1",)), "cannot be built: ERROR"),
     "no such Python": (Environment(python="3.2"), "needs Python 3.2"),
     "image that cannot be had": (

@@ -102,18 +102,25 @@ def test_versions_of_what_builds_packages_are_listed_as_well(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "name"),
+    ("reason", "remedy"),
     [
-        ("Could not find a version that satisfies the requirement shop-api==2.0.dev (from versions: 1.0)", "shop-api"),
-        ("Could not find a version that satisfies the requirement till (from versions: none)", "till"),
-        ("desk/words is not a valid editable requirement. It should either be a path", "desk/words"),
+        *(
+            (reason, f"if {name} is another package of the repository, name the whole repository as the project")
+            for reason, name in (
+                ("Could not find a version that satisfies the requirement api==2.0.dev (from versions: 1.0)", "api"),
+                ("Could not find a version that satisfies the requirement till (from versions: none)", "till"),
+                ("desk/words is not a valid editable requirement. It should either be a path", "desk/words"),
+            )
+        ),
+        ("ERROR: Package 'till' requires a different Python: 3.11.7 not in '>=3.13'", "--python 3.13"),
+        ("ERROR: Package 'till' requires a different Python: 3.11.7 not in '<3.11,>=3.8'", "--python 3.8"),
+        ("meson-python: error: The package requires Python version >=3.12, running on 3.11.7", "--python 3.12"),
     ],
 )
-def test_a_package_that_no_index_has_may_be_another_one_of_the_repository(reason: str, name: str) -> None:
+def test_a_failed_installation_names_its_remedy(reason: str, remedy: str) -> None:
     class Unbuildable:
         def prepare(self, spec: SandboxSpec, say: Say) -> None:
             raise BuildError(reason)
 
-    remedy = f"if {name} is another package of the repository, name the whole repository as the project"
     with pytest.raises(BenchmarkError, match=re.escape(remedy)):
         build_guessed(cast("Backend", Unbuildable()), SandboxSpec(), silent)
