@@ -170,6 +170,17 @@ def test_a_missing_call_of_an_own_method() -> None:
     assert any("value):\n        self.drop(key)\n        self.data[key] = value" in text for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("<", ">"), (">=", "<="), ("==", "!="), ("not in", "in"), ("is", "is not"), ("is not", "is")],
+)
+def test_the_opposite_of_a_comparison_is_among_the_first_tries(wrong: str, right: str) -> None:
+    parsed = source(f"def f(self, shelf, row):\n    if self.key {wrong} shelf[row]:\n        shelf[row] = self.key\n")
+    found = [c for context in parsed.contexts for operator in OPERATORS for c in operator(context) if c.line == 2]
+    found.sort(key=lambda mutation: -mutation.prior)
+    assert parsed.text.replace(f" {wrong} ", f" {right} ") in [mutation.apply(parsed.text) for mutation in found[:4]]
+
+
 # ---- files that do not parse
 
 BROKEN = [
