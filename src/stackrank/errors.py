@@ -6,6 +6,7 @@
         SpecError             the specification of a run, or the flags that replace it
         BenchmarkError        the data of a benchmark
           GitError            a git repository
+          UnfinishedRun       the tests of a project do not end in their time
         SetupError            the configuration of an agent
           AccessError         the model's endpoint rejects the key, or does not know the model
         TrainingError         a trainer's use of an environment
