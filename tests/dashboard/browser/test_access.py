@@ -8,26 +8,30 @@ from typing import Any, Literal
 
 import pytest
 
-from tests.dashboard.browsing import TWICE, ready, sync_api
+from tests.dashboard.browsing import TWICE, heading, ready, sync_api
 
 # Chromium gives the keyboard whatever scrolls, such as Streamlit's long blocks of code; axe-core does not know it.
 KNOWN = {"scrollable-region-focusable"}
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 PAGES = {
-    "overview": "/",
-    "leaderboard": "/leaderboard?lb_pick=2%2C1",
-    "compare": "/compare",
-    "tool_sets": "/tool_sets",
-    "failures": "/failures?fp_tab=Where+it+went+wrong",
-    "tasks": "/tasks?tk_show=decisive",
-    "task": "/task?id=1",
-    "proposals": "/proposals",
-    "runs": "/runs",
-    "run": "/run?id=1",
-    "against": "/against?a=1&b=2",
-    "episodes": "/episodes",
-    "diverge": "/diverge?a=1&b=2",
+    "/": "Overview",
+    "/leaderboard?lb_pick=2%2C1": "Leaderboard",
+    "/compare": "Compare",
+    "/compare?cmp_tab=By+category": "Compare",
+    "/tool_sets": "Tool sets",
+    "/failures?fp_tab=Where+it+went+wrong": "Failure points",
+    "/tasks?tk_show=decisive": "Tasks",
+    "/task?id=1": "account-transfer",
+    "/proposals": "Proposals",
+    "/runs": "Runs",
+    "/run?id=1": "Run nightly",
+    "/against?a=1&b=2": "nightly",
+    "/episodes": "Episodes",
+    "/episode?id=5": "cave-adventure",
+    "/diverge?a=1&b=2": "account-transfer",
 }
+"""The title of each page."""
+BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -54,20 +58,22 @@ def test_pages_are_accessible_and_fit_a_phone(
     page, errors = listened
     page.emulate_media(color_scheme=scheme)
     violations = []
-    for place, (name, path) in enumerate(PAGES.items()):
+    for place, (path, title) in enumerate(PAGES.items()):
         page.set_viewport_size({"width": 1440, "height": 900})
         page.goto(path)
         ready(page)
+        heading(page, title)
+        sync_api.expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUND[scheme])
         # Each page on a phone and in one of the other sizes, which differ little.
         for width, height in (SIZES[3], SIZES[place % 3]):
             page.set_viewport_size({"width": width, "height": height})
             ready(page)
             if page.evaluate(WIDER) > 0:
-                violations.append((name, f"wider than {width}"))
+                violations.append((path, f"wider than {width}"))
             for violation in axe.Axe().run(page).response["violations"]:
                 if violation["impact"] in ("serious", "critical") and violation["id"] not in KNOWN:
                     nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in violation["nodes"][:4]]
-                    violations += [(name, width, violation["id"], *node) for node in nodes]
+                    violations += [(path, width, violation["id"], *node) for node in nodes]
     assert violations == [] and errors == []
 
 
