@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.sandbox.base import BadReply
+from stackrank.env.sandbox.replies.decoder import Name, Seconds, decode
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.wording import duration
 
@@ -13,6 +15,14 @@ _SLOW_S = 5.0
 """A test that takes less is not slow, however many there are."""
 _LEAST_SHARE = 0.5
 """Slow tests are left out if together they take this share of a run: otherwise little is gained."""
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The part of a test's record that says how long it took."""
+
+    test: Name
+    seconds: Seconds
 
 
 class UnfinishedRun(BenchmarkError):
@@ -35,11 +45,10 @@ def seconds_of(raw: str) -> dict[str, float]:
     seconds: dict[str, float] = {}
     for line in raw.splitlines():
         try:
-            record = json.loads(line.partition(" ")[2])
-            test, taken = record["test"], float(record["seconds"])
-        except (ValueError, KeyError, TypeError):
+            timed = decode(_Timed, line.partition(" ")[2].encode("utf-8", "replace"))
+        except BadReply:  # a record of something else
             continue
-        seconds[test] = seconds.get(test, 0.0) + taken
+        seconds[timed.test] = seconds.get(timed.test, 0.0) + timed.seconds
     return seconds
 
 

@@ -171,7 +171,7 @@ def _first_run(
         seconds = time.monotonic() - started
         if seconds > _LONG_S and not only:
             further = find_slow(run.report, run.seconds, seconds)
-            seconds -= sum(run.seconds[test] for test in further)
+            seconds -= sum(run.seconds.get(test, 0.0) for test in further)
             quick = {test: outcome for test, outcome in run.report.outcomes.items() if test not in further}
             run, slow = run._replace(report=replace(run.report, outcomes=quick)), {**slow, **further}
         return run, seconds, slow

@@ -92,3 +92,12 @@ def test_quick():
 def test_only_passing_tests_are_slow(outcomes: dict[str, str], seconds: dict[str, float], slow: set[str]) -> None:
     unfinished = slow_tests.UnfinishedRun("p", 60.0, TestReport(outcomes), seconds)
     assert {*slow_tests.find_slow(unfinished.report, seconds, 60.0, unfinished.running)} == slow
+
+
+def test_only_times_that_a_test_can_take_count() -> None:
+    records = (
+        '{"test": "a::x", "seconds": 2.5}', '{"test": "a::x", "seconds": 1}', '{"test": "a::y", "seconds": 1e999}',
+        '{"test": "a::y", "seconds": NaN}', '{"test": ["a::z"], "seconds": 1}', '{"test": "a::z", "seconds": -1}',
+        '{"test": "a::z", "seconds": true}', '{"collected": ["a::z"]}', "[" * 100_000, "",
+    )  # fmt: skip
+    assert slow_tests.seconds_of("\n".join(f"mark {record}" for record in records)) == {"a::x": 3.5}
