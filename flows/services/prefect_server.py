@@ -31,6 +31,9 @@ _QUIET = {
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "PREFECT_LOGGING_LEVEL": "WARNING",
 }
+_PATIENCE_S = 60
+"""How long a server may take to answer: on a busy machine, far more than where it runs alone. One that is gone refuses
+the connection at once."""
 
 
 def ensure_server(*, say: Callable[[str], None]) -> str:
@@ -154,7 +157,7 @@ def _configured_url(environ: Mapping[str, str]) -> str | None:
 def _check_configured(url: str) -> None:
     remedy = "start that server, or unset PREFECT_API_URL (or the Prefect profile that sets it) to use a local one"
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=15) as answer:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=_PATIENCE_S) as answer:
             is_api = "html" not in (answer.headers.get("Content-Type") or "")
     except urllib.error.HTTPError as error:
         # The server wants credentials, which prefect itself will send.
