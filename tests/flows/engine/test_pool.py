@@ -101,7 +101,7 @@ def test_one_of_two_machines_is_lost(
             workers[name] = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **pids}, stdout=log, stderr=log)
             ends.callback(end, workers[name].pid)
         # One shard for each: whoever is ready first plays only one at a time.
-        wait_for(lambda: online(pool) == len(NAMES), "two workers", every_s=0.5)
+        wait_for(lambda: online(pool) == len(NAMES), "two workers", every_s=1)
         spec = ["--agent", "oracle", "--tools", "rewrite", "--limit", str(EPISODES), "--workers", "1", "--name", "pool"]
         file = tmp_path / "run.yaml"
         file.write_text(f"pool: {pool}\nshard_size: {EPISODES // 2}\nsandbox: bubblewrap\nbenchmark: bugs\n")

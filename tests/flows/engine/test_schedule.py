@@ -115,9 +115,9 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
     try:
         with worker(pool, log):
             # No further ones, which would all have to be played.
-            wait_for(lambda: len(begun()) >= 2, about, every_s=0.2)
+            wait_for(lambda: len(begun()) >= 2, about, every_s=1)
             assert stackrank("schedule", "pause", "nightly").status == 0
-            wait_for(lambda: not going_on("nightly"), about, every_s=0.2)
+            wait_for(lambda: not going_on("nightly"), about, every_s=1)
     finally:
         removed = stackrank("schedule", "remove", "nightly")
     assert removed.status == 0
@@ -184,7 +184,7 @@ def test_trigger_once_and_skip_while_one_goes_on(
 
         log = tmp_path / "worker.log"
         with worker(pool, log):
-            wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()), every_s=0.2)
+            wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()), every_s=1)
         run, foreign, interrupted = queries.runs(engine)
         assert (run["status"], run["schedule"]) == ("finished", "by-hand")
         assert (interrupted["id"], interrupted["status"], interrupted["done"]) == (cut_off, "finished", 1), (
