@@ -41,7 +41,7 @@ from stackrank.host.wall_clock import moment_ago
 from stackrank.settings import settings
 
 _RESERVE = 4
-"""The copies may take one part in this many of the file system."""
+"""All copies may take one part in this many of the file system, those of a new tree one of what is free of it."""
 _UNUSED_S = 2 * 86_400.0
 """A tree that no sandbox was started with for so long is removed."""
 
@@ -183,6 +183,7 @@ class Memory:
                 _prune(root, name)
                 tree = _make(root, name, top, select())
             self._trees[name] = tree
+        self._hold([tree.folder])  # what is made next may need room
         return tree
 
     def _lock(self, trees: Iterable[Path]) -> str:
@@ -269,15 +270,16 @@ def _current(root: Path, name: str) -> Tree | None:
 
 def _make(root: Path, name: str, top: Path, entries: Entries) -> Tree:
     """Copy entries, all of them below the folder `top`, and return their tree."""
-    size = sum(status.st_size for status in entries.values() if stat.S_ISREG(status.st_mode))
+    store = root / "files"
+    store.mkdir(exist_ok=True)
+    size = _bytes(entries.values())
     space = os.statvfs(root)
-    free = space.f_bavail * space.f_frsize
+    _make_room(root, space.f_blocks * space.f_frsize // _RESERVE - size)
+    free = os.statvfs(root).f_bavail * space.f_frsize
     if size > free // _RESERVE:
         raise NoMemory(
             f"what sandboxes share has {size >> 20} MB, which is too much for the {free >> 20} MB free in {root.parent}"
         )
-    store = root / "files"
-    store.mkdir(exist_ok=True)
     tree = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
     tree.chmod(0o755)
     for path, status in entries.items():
@@ -315,9 +317,37 @@ def _prune(root: Path, replaced: str) -> None:
     for tree in trees:
         shutil.rmtree(tree)
     if trees:
-        for copy in (root / "files").iterdir():
-            if copy.stat().st_nlink == 1:
-                copy.unlink()
+        _remove_unlinked(root)
+
+
+def _make_room(root: Path, most: int) -> None:
+    """Remove trees that no process uses, the longest unused first, until all copies take at most so many bytes."""
+    taken = _bytes(copy.stat() for copy in (root / "files").iterdir())
+    if taken <= most:
+        return
+    for top in sorted(root.glob("*.top"), key=lambda file: file.stat().st_mtime):
+        trees = list(root.glob(f"{top.stem}-*"))
+        if taken <= most or any(map(_is_used, trees)):
+            continue
+        linked = [file.lstat() for tree in trees for file in files_below(tree)]
+        taken -= _bytes(status for status in linked if status.st_nlink == 2)  # its own link, and that of the store
+        for tree in trees:
+            shutil.rmtree(tree)
+        for file in root.glob(f"{top.stem}.*"):
+            file.unlink()
+    _remove_unlinked(root)
+
+
+def _remove_unlinked(root: Path) -> None:
+    """Remove the copies that no tree has."""
+    for copy in (root / "files").iterdir():
+        if copy.stat().st_nlink == 1:
+            copy.unlink()
+
+
+def _bytes(statuses: Iterable[os.stat_result]) -> int:
+    """Return how much files take, of what may be links, too."""
+    return sum(status.st_size for status in statuses if stat.S_ISREG(status.st_mode))
 
 
 def _is_needed(top: Path) -> bool:

@@ -76,6 +76,34 @@ def test_copies_that_nobody_used_for_days_make_room(place: Path, environment: Pa
     assert in_use.folders[SEEN_AS].is_dir() and not unused.folders[SEEN_AS].exists()
 
 
+@pytest.mark.parametrize("fitting", [1, 2])
+def test_copies_unused_for_longest_make_room_for_others(
+    place: Path, environment: Path, monkeypatch: pytest.MonkeyPatch, fitting: int
+) -> None:
+    def view(number: int) -> Path:
+        folder = Path(shutil.copytree(environment, environment.with_name(f"e{number}"), symlinks=True))
+        (folder / "data.bin").write_bytes(bytes([number]) * 10_000_000)
+        users.append(Memory((place,)))
+        return users[-1].view({folder: SEEN_AS}, silent).folders[SEEN_AS]
+
+    users: list[Memory] = []
+    in_use, *unused = [view(number) for number in range(4)]
+    for user in users[1:]:
+        _end(user)
+    for age, tree in enumerate([in_use, *unused]):
+        os.utime(memory_module._top_of(tree), (age, age))
+    monkeypatch.setattr(memory_module, "_UNUSED_S", 3e9)
+    space = os.statvfs(place)
+    rest = sum(file.stat().st_size for file in place.rglob("files/*")) - 40_000_000
+    room = rest + (2 + fitting) * 10_000_000 + 5_000_000
+    monkeypatch.setattr(memory_module, "_RESERVE", space.f_blocks * space.f_frsize / room)
+    newest = view(4)
+    kept = [tree for tree in unused if tree.exists()]
+    assert in_use.is_dir() and newest.is_dir() and kept == unused[3 - fitting :]
+    copies = [file.stat().st_size for file in place.rglob("files/*")]
+    assert sum(copies) <= room and copies.count(10_000_000) == 2 + fitting
+
+
 def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, environment: Path) -> None:
     users = [Memory((place,)), Memory((place,))]
     first = users[0].view({environment: SEEN_AS}, silent)
