@@ -33,6 +33,11 @@ PAGES = {
 """The title of each page."""
 BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
+SETTLE = """() => Promise.race([
+    Promise.allSettled(document.getAnimations().map(animation => animation.finished)),
+    new Promise(done => setTimeout(done, 1_000)),
+])"""
+"""Waits until nothing fades, which takes less than a second: what was drawn anew is pale at first."""
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -68,6 +73,7 @@ def test_pages_are_accessible_and_fit_a_phone(
         for width, height in (SIZES[3], SIZES[place % 3]):
             page.set_viewport_size({"width": width, "height": height})
             ready(page)
+            page.evaluate(SETTLE)
             if page.evaluate(WIDER) > 0:
                 violations.append((path, f"wider than {width}"))
             for violation in axe.Axe().run(page).response["violations"]:
