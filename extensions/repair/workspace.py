@@ -100,9 +100,7 @@ class Workspace:
             # The likeliest file may be the whole program.
             yield from self._read_program(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
 
-    def read_more(
-        self, executed: Mapping[str, Sequence[tuple[int, int, int]]]
-    ) -> Generator[PlannedStep, Observation, None]:
+    def read_more(self, executed: Mapping[str, Sequence[Executed]]) -> Generator[PlannedStep, Observation, None]:
         """Read files of the program that failing tests execute, the likeliest first, as far as there are steps.
 
         `executed`: path -> its lines; those that were not named come in order.
