@@ -73,7 +73,7 @@ def replay(rates: Any, clock: list[float]) -> Outcome:
 
 def table(simulations: int) -> list[Line]:
     """New entrants on tasks of which stored runs show the difficulty."""
-    worlds = max(12, min(200, simulations // 10))
+    worlds = max(20, min(200, simulations // 10))
     return [
         line for tasks, attempts, truths, most in BOARDS for line in _lines(tasks, attempts, truths, worlds, most)
     ] + [*_equals(worlds), *_crossing(worlds)]
