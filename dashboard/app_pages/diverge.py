@@ -95,7 +95,8 @@ parted = divergence(pairs, *map(len, rows))
 split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
 acted = [pair for pair in pairs if (pair.a, pair.b) != (0, 0)]  # the reset is nobody's action
 if split is None:
-    st.success(f"Both did the same in all {count_of(len(acted), 'step')}.", icon=":material/check:")
+    steps = "their only step" if len(acted) == 1 else f"all {count_of(len(acted), 'step')}"
+    st.success(f"Both did the same in {steps}." if acted else "Neither took a step.", icon=":material/check:")
 else:
     top.caption(
         f":material/fork_right: The traces diverge at step {split}; {sum(pair.same for pair in acted):,} of "

@@ -122,9 +122,17 @@ def test_texts_in_events_are_cut() -> None:
     assert wanted == {"at": 1, "local": "x" * 500, 0: ("", "7")}
 
 
-def test_the_same_episode_twice(visit: Any, two: SimpleNamespace) -> None:
-    app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[0]))
-    assert app.success[0].value == "Both did the same in all 3 steps."
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (0, "Both did the same in all 3 steps."),
+        (2, "Both did the same in their only step."),
+        (3, "Neither took a step."),
+    ],
+)
+def test_the_same_episode_twice(visit: Any, two: SimpleNamespace, number: int, sentence: str) -> None:
+    app = visit(two.url, "diverge", a=str(two.ids[number]), b=str(two.ids[number]))
+    assert app.success[0].value == sentence
 
 
 def test_page_asks_for_missing_episodes(visit: Any, two: SimpleNamespace) -> None:
